@@ -29,6 +29,7 @@ ring::TableSizes Workbench::tables() const {
           {"bench.due", due_.size() + due_by_time_.size()},
           {"bench.resumed", resumed_.size()},
           {"bench.lent", lent_.size()},
+          {"bench.waiting", waiting_.size()},
           {"bench.issued", issued_.size()}};
 }
 

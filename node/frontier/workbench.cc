@@ -37,7 +37,7 @@ std::size_t Workbench::DigestHash::operator()(const storage::UrlDigest& digest) 
 }
 
 Workbench::Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches)
-    : config_(config), store_(&store), fetches_(std::move(fetches)) {}
+    : config_(config), store_(&store), fetches_(std::move(fetches)), waiting_(config.max_waiting_bytes) {}
 
 BenchHost* Workbench::find(const HostKey& key) {
   const auto found = hosts_.find(key);
@@ -89,8 +89,7 @@ Result<BenchHost*> Workbench::take(Time now) {
     discoveries_ = 0;
   }
   make_room_for_sets();
-  if (wants_hosts())
-    if (Result<void> found = discover(); !found) return tl::make_unexpected(found.error());
+  if (Result<void> filled = fill_places(); !filled) return tl::make_unexpected(filled.error());
   if (config_.best_first)
     if (Result<void> noted = note_due(now); !noted) return tl::make_unexpected(noted.error());
   while (BenchHost* const host = next_host(now)) {
@@ -283,6 +282,7 @@ std::optional<Time> Workbench::next_deadline() const {
   std::optional<Time> at;
   for (const auto* queue : {&resumed_, &due_by_time_, &ready_})
     if (!queue->empty()) at = std::min(at.value_or(Time::max()), std::get<Time>(*queue->begin()));
+  if (const auto due = waiting_.next_due(); due && may_come_in()) at = std::min(at.value_or(Time::max()), *due);
   if (!due_by_time_.empty()) return at;
   const Time more = discoveries_since_ + discoveries_every;
   if (dormant_ && parked_ > 0 && hosts_.size() < config_.max_hosts) at = std::min(at.value_or(more), more);

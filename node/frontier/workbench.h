@@ -6,14 +6,17 @@
 // waits for more than 4n turns, however low its scores.
 //
 // Bounded: at most max_hosts hosts with at most 2*max_head URLs each, and per host no more than max_head_bytes bytes of
-// URLs (but at least one URL). The rest is on disk and comes in as room is made. A host that has served max_head URLs,
-// or a fortieth of those in its set if that is more, makes room when others wait on disk; parked hosts make room first.
+// URLs (but at least one URL). The rest is on disk and comes in as places become free. When others need its place, a
+// host that may not be asked for long_wait gives it up: it is dead or slow, or its URLs wait for another try. It comes
+// back when it is due (waiting_hosts.h). So does a host that has served max_head URLs, or a fortieth of those in its
+// set if that is more: it waits on disk like the others. Parked hosts make room first.
 // The sets of what is known of the hosts (storage/seen_sets.h) have a limit of bytes: hosts beyond it come in only when
 // no other host has its turn, and have no set as long as there is no room for one. So no set is read for fewer than
-// max_head pages, nor more than 40 of its URLs for a page, and a peer that has time misses none. Pure except for reads
-// of the store. Thread rule: one owner (the peer's loop).
+// max_head pages, nor more than 40 of its URLs for a page, unless its host waits long between them, and a peer that has
+// time misses none. Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 //
-// Its files: workbench.cc (turns), workbench_lent.cc (turns for others), workbench_memory.cc (what is in memory).
+// Its files: workbench.cc (turns), workbench_lent.cc (turns for others), workbench_memory.cc (what is in memory),
+// workbench_places.cc (who has a place there).
 #pragma once
 
 #include <cstdint>
@@ -28,64 +31,12 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/crawl/host_pacing.h"
-#include "node/crawl/robots_cache.h"
+#include "node/frontier/bench_host.h"
+#include "node/frontier/waiting_hosts.h"
 #include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
-
-// What is known of one origin's robots.txt.
-struct RobotsSlot {
-  std::string origin;
-  RobotsCache::Handle rules;  // null: not known yet
-  Time expires{};
-  // Not none: the file could not be had, the rules disallow all, and pages are excluded with this reason.
-  storage::Reason unreachable = storage::Reason::none;
-  std::uint16_t status = 0;   // HTTP
-  std::uint8_t attempts = 0;  // tries that failed so far
-  std::string redirect;       // where the last answer pointed: asked for at the host's next turn
-  std::uint8_t hops = 0;      // redirects followed so far
-};
-
-struct BenchHost {
-  storage::HostKey key;
-  std::string name;
-  std::deque<storage::QueuedUrl> head;  // sorted by position; only the workbench changes it
-  std::size_t head_bytes = 0;           // of it, in memory
-  storage::Position loaded;             // everything on disk up to here is in head or issued
-  bool more_on_disk = false;            // there may be entries after `loaded`
-  bool busy = false;                    // acquired
-  bool foreign = false;                 // its partition is not fetched here now
-  bool parked = false;                  // in no queue until unpark()
-  bool resumes = false;                 // acquired, and its turn continues at queued_at
-  std::string elsewhere;                // acquired, and its request goes to this other host: a robots.txt is there
-  Time yields_until{};                  // another peer comes for its turn before this: its own requests wait
-  Time lent_until{};                    // the last turn that was lent came back then
-  Duration ahead{};                     // it is taken this long before next_allowed, to ask for its address's slot
-  Time next_allowed{};
-  Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
-  std::uint64_t turn = 0;  // of hosts with the same time, the one put in first is earlier
-  bool in_ready = false;
-  bool is_due = false;             // its turn has come: only under best_first
-  std::uint32_t due_priority = 0;  // its key among hosts whose turn has come, with turn
-  std::uint32_t failures = 0;      // tries in a row without an answer
-  Time down_until{};               // with max_host_failures of them: not tried before this
-  HostPacing pacing;
-  std::string domain;        // registered; empty: not looked for yet
-  std::string address_host;  // the name that `address` belongs to: a canonical redirect uses another
-  std::string address;       // as last resolved; empty: not known, or it has none
-  Time address_until{};      // from then on it is looked up again
-  Time address_slot_until{};
-  Time address_slot{};        // given by the address's owner; the epoch: none
-  std::uint32_t pending = 0;  // issued and not yet committed
-  std::uint32_t served = 0;
-  std::uint64_t pages = 0;  // answered, and their bytes: counted under a budget only
-  std::uint64_t bytes = 0;
-  Duration crawl_delay{};                                         // from robots.txt
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> contents;  // bodies seen recently, and how often
-  std::vector<RobotsSlot> robots;                                 // by origin: few
-};
 
 class Workbench {
  public:
@@ -94,6 +45,8 @@ class Workbench {
     std::size_t max_head = 64;
     bool best_first = false;
     std::size_t max_head_bytes = 64u << 10;  // of one host's head
+    Duration long_wait = std::chrono::seconds{10};
+    std::size_t max_waiting_bytes = 64u << 20;  // of hosts that wait out of memory
   };
   // A host in memory without its head.
   static constexpr std::size_t bare_host_bytes = 1024;
@@ -146,6 +99,7 @@ class Workbench {
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }
   std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
+  const WaitingHosts& waiting() const { return waiting_; }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
   // It has issued URLs, or acquired hosts other than those that resume: a partition that is no longer fetched does not
@@ -175,7 +129,15 @@ class Workbench {
     std::size_t operator()(const storage::UrlDigest& digest) const;
   };
   BenchHost& add_host(const storage::HostKey& key, std::string_view name);
+  Result<BenchHost*> bring_in(const storage::HostKey& key);
   Result<void> discover();
+  Result<void> call_back();
+  BenchHost* longest_waiter() const;
+  bool place() const;
+  bool may_come_in() const;
+  bool one_is_due_elsewhere() const;
+  void make_place();
+  Result<void> fill_places();
   Result<void> refill(BenchHost& host);
   void limit_wait(storage::QueuedUrl& url) const;
   void insert(BenchHost& host, const storage::QueuedUrl& url);
@@ -204,6 +166,7 @@ class Workbench {
   storage::Store* store_;
   std::function<bool(std::uint16_t)> fetches_;
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
+  WaitingHosts waiting_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> ready_;
   // Under best_first, hosts whose turn has come are here: by the priority of their first URL, and by their time.
   std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
@@ -224,8 +187,9 @@ class Workbench {
   std::uint64_t next_turn_ = 0;
   Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
-  bool dormant_ = true;       // hosts with queued URLs may be on disk only
-  bool pass_clean_ = true;    // nothing was left out since the walk over the disk began
+  bool dormant_ = true;     // hosts with queued URLs may be on disk only
+  bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
+  bool call_back_first_ = false;
   Time discoveries_since_{};  // `discoveries_` hosts came in from disk since then
   std::size_t discoveries_ = 0;
   std::optional<storage::HostKey> cursor_;

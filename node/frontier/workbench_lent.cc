@@ -24,6 +24,7 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
   if (known != lent_.end()) at = std::max(at, known->second.next_allowed);
   if (host == nullptr) {
     if (const auto clock = store_->clock(key); clock && *clock) at = std::max(at, (*clock)->until(now));
+    if (const WaitingHost* const waiting = waiting_.find(key)) at = std::max(at, waiting->next_allowed);
   } else {
     // What its own requests wait for, because another peer comes, does not count here.
     const bool yields = known != lent_.end() && host->yields_until == host->next_allowed;

@@ -1,4 +1,4 @@
-// The part of the frontier in memory: hosts come in from disk and make room, each with a short head of its queue.
+// The part of the frontier in memory: each host's head of its queue.
 #include <algorithm>
 
 #include "node/errors/storage_error.h"
@@ -12,15 +12,6 @@ using storage::Position;
 using storage::QueuedUrl;
 
 namespace {
-
-// At most this many hosts are looked up on disk for one take().
-constexpr std::size_t discover_step = 128;
-// Hosts that are looked at for room per take().
-constexpr std::size_t room_step = 4;
-// A host serves at least one page for so many URLs of its set.
-constexpr std::uint64_t set_urls_a_page = 40;
-// A host that is not asked for this long needs no set meanwhile, if others do.
-constexpr Duration max_set_wait = std::chrono::minutes{1};
 
 std::size_t cost_of(const QueuedUrl& url) { return sizeof(QueuedUrl) + url.url.size(); }
 
@@ -64,11 +55,13 @@ void Workbench::admit(const QueuedUrl& queued, std::string_view host_name, bool 
   BenchHost* host = find(url.key.host);
   if (host == nullptr) {
     if (!fetches_(url.key.host.partition)) return;
-    if (hosts_.size() >= config_.max_hosts || !room()) {
+    if (waiting_.find(url.key.host) != nullptr) return waiting_.hasten(url.key.host);
+    if (!place()) {
       dormant_ = true;
       pass_clean_ = false;
       return;
     }
+    make_place();
     host = &add_host(url.key.host, host_name);
     // While hosts sleep on disk this may be one of them: its queue is read from the start. Else this is its only URL.
     if (dormant_) {
@@ -159,90 +152,10 @@ void Workbench::erase(BenchHost& host) {
   hosts_.erase(HostKey(host.key));
 }
 
-// Room for one more host, and for the set that it is likely to have.
-bool Workbench::room() const {
-  return hosts_.size() < config_.max_hosts &&
-         (store_->sets() == nullptr || store_->sets()->room_for(hosts_.size() + 1));
-}
-
-// Drops sets of hosts that have nothing to do, or nothing soon, when others need the room. A few hosts are looked at
-// each time, one after another.
-void Workbench::make_room_for_sets() {
-  if (store_->sets() == nullptr || !store_->sets()->full()) return;
-  for (std::size_t step = 0; step < room_step && !hosts_.empty(); ++step) {
-    auto at = hosts_.upper_bound(hand_);
-    if (at == hosts_.end()) at = hosts_.begin();
-    hand_ = at->first;
-    BenchHost& host = *at->second;
-    if (host.busy || host.pending > 0 || !store_->sets()->open(host.key)) continue;
-    if (host.head.empty() && !host.more_on_disk) {
-      erase(host);
-    } else if (host.next_allowed - taken_at_ > max_set_wait) {
-      store_->close_set(host.key);
-    }
-  }
-}
-
-void Workbench::drop_if_idle(BenchHost& host) {
-  if (host.busy || host.pending > 0) return;
-  const bool empty = host.head.empty() && !host.more_on_disk;
-  // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
-  if (host.foreign || (empty && (hosts_.size() > config_.max_hosts / 2 || !room()))) erase(host);
-}
-
-// The pages that a host serves before it makes room. Its set is read anew when it comes back, so a large one has to be
-// worth it.
-std::uint64_t Workbench::share_of(const BenchHost& host) const {
-  const storage::SeenSets* const sets = store_->sets();
-  return std::max<std::uint64_t>(config_.max_head, sets == nullptr ? 0 : sets->entries(host.key) / set_urls_a_page);
-}
-
-// Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
-// only here. Not while hosts are parked: those make room, or hosts that may be asked would wait on disk behind them.
-void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0 || host.served < config_.max_head || parked_ > 0) return;
-  if (!dormant_ || room() || host.served < share_of(host)) return;
-  pass_clean_ = false;
-  erase(host);
-}
-
-bool Workbench::wants_hosts() const {
-  if (!dormant_ || hosts_.size() >= config_.max_hosts || (!room() && !nobody_due())) return false;
-  return parked_ == 0 || discoveries_ < max_discoveries;
-}
-
-Result<void> Workbench::discover() {
-  for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
-    ++discoveries_;
-    const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
-    if (!found) return tl::make_unexpected(error_of(found.error()));
-    if (!*found) {
-      cursor_.reset();
-      if (pass_clean_) dormant_ = false;
-      pass_clean_ = true;
-      break;
-    }
-    cursor_ = **found;
-    if (!fetches_(cursor_->partition)) {
-      cursor_->host.fill(0xff);  // on to the next partition
-      continue;
-    }
-    if (find(*cursor_) != nullptr) continue;
-    BenchHost& host = add_host(*cursor_, {});
-    host.more_on_disk = true;
-    if (Result<void> filled = refill(host); !filled) return filled;
-    if (!host.head.empty()) {
-      host.name = CanonicalUrl::host_in(host.head.front().url);
-      host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, host.name));
-    }
-    schedule(host);
-  }
-  return {};
-}
-
 void Workbench::reread(const storage::UrlKey& key) {
   BenchHost* host = find(key.host);
   if (host == nullptr) {
+    if (waiting_.find(key.host) != nullptr) return waiting_.hasten(key.host);
     dormant_ = true;
     pass_clean_ = false;
     return;
@@ -280,6 +193,7 @@ void Workbench::fetchability_changed(const std::vector<std::uint16_t>& partition
     for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
       hosts.push_back(at->second.get());
     const bool fetched = fetches_(partition);
+    if (!fetched) waiting_.forget(partition);
     for (BenchHost* host : hosts) {
       if (!fetched) {
         put_away(*host);

@@ -55,7 +55,8 @@ std::map<std::string_view, std::uint64_t> PeerStatus::memory_use() const {
           {"link_cache", around_.links.router.cache().size() * LinkCache::entry_bytes},
           {"robots", around_.fetches.robots.cache().bytes()},
           {"seen_sets", store.sets() == nullptr ? 0 : store.sets()->bytes()},
-          {"frontier", around_.records.bench.bytes()}};
+          {"frontier", around_.records.bench.bytes()},
+          {"waiting_hosts", around_.records.bench.waiting().bytes()}};
 }
 
 // Partitions whose holder is gone and that no peer has taken over yet, as far as this peer knows.

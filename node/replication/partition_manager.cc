@@ -299,9 +299,12 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         // It may have lost what it had acknowledged, of a fill that is under way too. An answer to this peer's own
         // question does not say so: a copy of a busy partition hardly ever looks the same.
         if (roots.give && !later && !equal) fill_anew(partition, from);
-        equal = equal || root == 0;  // it has nothing to return
+        // It has nothing to return; or, before it drops its copy, it has returned all, maybe to an earlier process.
+        const bool returned = equal || (root == 0 && roots.kind == ring::TransferKind::return_);
+        equal = equal || root == 0;
+        if (!later && !equal) held_.at(partition).returning[from] = roots.sequence;
         if (later || !equal) break;
-        returned_all(from, partition);
+        if (returned) returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);
         const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
         later = roots.kind == ring::TransferKind::release && (replica || !copies_complete(partition, view));
@@ -311,6 +314,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
     const bool by_holder = roots.kind == ring::TransferKind::backfill || roots.kind == ring::TransferKind::ask;
     if (roots.give && by_holder && !later && !equal) {
       if (transfers_.wanted({from, partition})) asked_again_.insert(partition);
+      transfers_.send_anew({from, partition});
       asked_.insert(partition);
       dirty_.insert(partition);
     }
@@ -336,9 +340,12 @@ Result<std::optional<ring::LeavesDiffer>> PartitionManager::on_leaves(const ring
 
 void PartitionManager::completed(const ring::PeerId& from, const ring::Batch& batch) {
   const std::set<ring::Partition> whole(batch.complete.begin(), batch.complete.end());
-  for (const auto& [partition, tenure] : batch.tenures)
-    if (whole.contains(partition) && tenures_.contains(partition) && tenures_.of(partition) == tenure)
-      returned_all(from, partition);
+  for (const auto& [partition, tenure] : batch.tenures) {
+    const auto held = held_.find(partition);
+    if (!whole.contains(partition) || held == held_.end() || tenures_.of(partition) != tenure) continue;
+    const auto asked = held->second.returning.find(from);
+    if (asked != held->second.returning.end() && batch.sequence > asked->second) returned_all(from, partition);
+  }
 }
 
 void PartitionManager::returned_all(const ring::PeerId& from, ring::Partition partition) {

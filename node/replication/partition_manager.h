@@ -134,8 +134,9 @@ class PartitionManager {
   bool pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
     return transfers_.pushed_back(from, sequence, now);
   }
-  // A peer has returned all that it had of some partitions, if it did so under the present tenure of each: for an
-  // earlier one it had been asked before, and may have received more since.
+  // A peer has returned all that it had of some partitions. It counts under the present tenure of each: for an earlier
+  // one it had been asked before, and may have received more since. It counts when this process was asked what it
+  // lacks: an earlier one had more.
   void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) {
@@ -180,10 +181,13 @@ class PartitionManager {
     Time since{};
     bool restored = false;        // held since an earlier process; this one has not asked the others yet
     RecordAsks::Round round = 0;  // in which all others are asked what they have
-    std::set<ring::PeerId> awaited =
-        {};                              // its copies, and others that have something: their return is not complete yet
-    std::set<ring::PeerId> giving = {};  // of these, those that have answered
-    Time asked{};                        // when they were
+    // Its copies, and others that have something: their return is not complete yet.
+    std::set<ring::PeerId> awaited = {};
+    std::set<ring::PeerId> giving = {};   // of these, those that have answered
+    std::set<ring::PeerId> keepers = {};  // that kept a copy when they were asked
+    Time asked{};                         // when they were
+    // Who asked last what this process lacks, to return that, and the number of the question.
+    std::map<ring::PeerId, std::uint64_t> returning = {};
   };
   using Reachable = std::function<bool(const ring::PeerId&)>;
   struct Planning {  // one call of plan()

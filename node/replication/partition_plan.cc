@@ -52,6 +52,7 @@ void PartitionManager::await_others(ring::Partition partition, Holding& holding,
   holding.asked = now;
   for (const ring::PeerId& peer : view.copies(partition))
     if (reachable(peer)) holding.awaited.insert(peer);
+  holding.keepers = holding.awaited;
   if (!holding.awaited.empty()) awaiting_.insert(partition);
   fetchability_changed(partition);
 }
@@ -261,7 +262,7 @@ void PartitionManager::begin_planning(const Planning& planning) {
         held_.empty() ? RecordAsks::Round{} : asks_.begin(who_may_know(self_, planning.membership), planning.now, {});
 }
 
-// One that keeps no copy may be busy for long, and has something only after an unusual time.
+// One that kept no copy when it was asked may be busy for long, and has something only after an unusual time.
 void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
   if ((awaiting_.empty() && !asks_.any_open()) || now < next_look_) return;
   next_look_ = now + look_every;
@@ -281,7 +282,7 @@ void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
     if (now - holding.asked < config_.unknown_wait) continue;
     const std::vector<ring::PeerId> awaited(holding.awaited.begin(), holding.awaited.end());
     for (const ring::PeerId& peer : awaited) {
-      if (holding.giving.contains(peer) || keeps(partition, peer)) continue;
+      if (holding.giving.contains(peer) || holding.keepers.contains(peer) || keeps(partition, peer)) continue;
       transfers_.cancel({peer, partition});
       returned_all(peer, partition);
     }

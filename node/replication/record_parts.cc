@@ -13,6 +13,7 @@ Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) 
   Workbench::Config config{s.max_hosts_in_memory, s.max_host_queue_in_memory};
   config.best_first = s.order == CrawlOrder::best;
   config.max_head_bytes = static_cast<std::size_t>(bytes - std::min<std::uint64_t>(bytes, Workbench::bare_host_bytes));
+  config.max_waiting_bytes = static_cast<std::size_t>(memory.waiting_hosts);
   return config;
 }
 

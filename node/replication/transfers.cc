@@ -146,6 +146,12 @@ void Transfers::begin_anew(ring::Partition partition) {
   for (const ring::PeerId& to : peers->second) restart({to, partition}, tasks_.at({to, partition}), Time{});
 }
 
+void Transfers::send_anew(const Task& task) {
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end() || !std::exchange(found->second.extras.already_sent, false)) return;
+  restart(task, found->second, Time{});
+}
+
 void Transfers::cancel_unless(ring::Partition partition,
                               const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep) {
   const auto peers = peers_of_.find(partition);

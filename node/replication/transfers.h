@@ -92,6 +92,8 @@ class Transfers {
   bool cancel_of(ring::TransferKind kind, const Task& task);
   // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
+  // The other peer lacks what was sent already.
+  void send_anew(const Task& task);
   // Cancels the partition's tasks that `keep` denies.
   void cancel_unless(ring::Partition partition,
                      const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep);

@@ -26,7 +26,7 @@ std::uint64_t decode_large_of(std::uint64_t bound, std::uint64_t workers) {
 
 std::uint64_t write_buffer_bytes(const MemoryPlan& plan) { return std::min(plan.storage / 4, write_buffers_most); }
 
-std::array<std::pair<std::string_view, std::uint64_t>, 11> MemoryPlan::shares() const {
+std::array<std::pair<std::string_view, std::uint64_t>, 12> MemoryPlan::shares() const {
   return {{{"bodies", bodies},
            {"decoded", decoded},
            {"links", links},
@@ -36,6 +36,7 @@ std::array<std::pair<std::string_view, std::uint64_t>, 11> MemoryPlan::shares() 
            {"link_cache", link_cache},
            {"seen_sets", seen_sets},
            {"frontier", frontier},
+           {"waiting_hosts", waiting_hosts},
            {"storage", storage},
            {"base", base}}};
 }
@@ -44,18 +45,19 @@ MemoryPlan plan_memory(const Settings& settings, std::uint64_t machine) {
   MemoryPlan plan;
   plan.total = settings.max_memory > 0 ? settings.max_memory : automatic_memory(machine, 1);
   const auto share = [&](std::uint64_t per_cent) { return plan.total / 100 * per_cent; };
-  plan.bodies = share(22);
+  plan.bodies = share(20);
   plan.decoded = share(14);
-  plan.links = share(6);
+  plan.links = share(5);
   plan.robots = share(5);
   plan.messages_in = share(6);
   plan.messages_out = share(6);
   plan.link_cache = share(1);
   plan.seen_sets = share(10);
   plan.frontier = share(6);
+  plan.waiting_hosts = share(4);
   plan.storage = share(16);
   plan.base = plan.total - plan.bodies - plan.decoded - plan.links - plan.robots - plan.messages_in -
-              plan.messages_out - plan.link_cache - plan.seen_sets - plan.frontier - plan.storage;
+              plan.messages_out - plan.link_cache - plan.seen_sets - plan.frontier - plan.waiting_hosts - plan.storage;
   return plan;
 }
 

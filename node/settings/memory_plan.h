@@ -27,13 +27,14 @@ struct MemoryPlan {
   std::uint64_t messages_in = 0;   // from other peers, until the core has handled them
   std::uint64_t messages_out = 0;  // outbox heads and copies
   std::uint64_t link_cache = 0;
-  std::uint64_t seen_sets = 0;  // fingerprints of active hosts
-  std::uint64_t frontier = 0;   // the workbench: hosts and the heads of their queues
-  std::uint64_t storage = 0;    // RocksDB: blocks, indexes, filters, write buffers
+  std::uint64_t seen_sets = 0;      // fingerprints of active hosts
+  std::uint64_t frontier = 0;       // the workbench: hosts and the heads of their queues
+  std::uint64_t waiting_hosts = 0;  // when hosts that are not in memory are due
+  std::uint64_t storage = 0;        // RocksDB: blocks, indexes, filters, write buffers
   std::uint64_t base = 0;
 
   // Names as `status` and the metrics show them.
-  std::array<std::pair<std::string_view, std::uint64_t>, 11> shares() const;
+  std::array<std::pair<std::string_view, std::uint64_t>, 12> shares() const;
 };
 
 // `machine`: bytes of memory of the machine or its control group; used when max_memory is 0.

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
-#include "tests/sim/random.h"
-
 namespace orbweaver::sim {
 
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-std::size_t draw_join(Random& random, Parameters& p, Duration at) {
-  Fault join;
-  join.kind = Fault::Kind::join;
-  join.peer = p.peers_in_all();
-  join.through = random.below(p.peers);
-  join.at = at;
-  p.faults.push_back(join);
-  return join.peer;
-}
 
 // Of `who`, or of whoever sends it.
 void draw_crash_at(Random& random, Parameters& p, const std::string& what, Duration at, Duration down,
@@ -33,21 +21,6 @@ void draw_crash_at(Random& random, Parameters& p, const std::string& what, Durat
   crash.sends = random.between(1, 2 * p.peers);
   p.faults_end = std::max(p.faults_end, at + seconds{1});
   p.faults.push_back(std::move(crash));
-}
-
-// Pages stay in work while members come and go, and most partitions have some.
-void make_it_last(Random& random, Parameters& p) {
-  p.settings.scope = ScopeKind::any;
-  p.settings.max_pages = 0;
-  p.settings.max_depth = 0;
-  p.settings.partitions = 16;
-  if (p.settings.delay > Duration{})
-    p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
-  if (p.web.chain) return;
-  p.web.hosts = std::max(p.web.hosts, 12u);
-  p.web.pages_per_host = std::max(p.web.pages_per_host, 60u);
-  p.web.links_per_page = std::max(p.web.links_per_page, 4u);
-  p.web.away = std::max(p.web.away, 500u);
 }
 
 // A peer dies while it hands its partitions to a newcomer, or to one that was down for long. That one takes them over
@@ -116,6 +89,30 @@ void draw_robots_on_the_move(Random random, Parameters& p) {
 }
 
 }  // namespace
+
+std::size_t draw_join(Random& random, Parameters& p, Duration at) {
+  Fault join;
+  join.kind = Fault::Kind::join;
+  join.peer = p.peers_in_all();
+  join.through = random.below(p.peers);
+  join.at = at;
+  p.faults.push_back(join);
+  return join.peer;
+}
+
+void make_it_last(Random& random, Parameters& p) {
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_pages = 0;
+  p.settings.max_depth = 0;
+  p.settings.partitions = 16;
+  if (p.settings.delay > Duration{})
+    p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
+  if (p.web.chain) return;
+  p.web.hosts = std::max(p.web.hosts, 12u);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 60u);
+  p.web.links_per_page = std::max(p.web.links_per_page, 4u);
+  p.web.away = std::max(p.web.away, 500u);
+}
 
 void draw_hand_offs(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x4a0d));

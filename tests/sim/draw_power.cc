@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/sim/random.h"
+#include "tests/sim/draw_hand_offs.h"
 
 namespace orbweaver::sim {
 
@@ -38,6 +38,29 @@ void draw_unsynced(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
                    ? random.between(Duration{milliseconds{5}}, Duration{seconds{1}})
                    : p.settings.suspicion_time + random.between(Duration{seconds{1}}, Duration{seconds{8}});
   p.faults.push_back(fault);
+}
+
+// A newcomer's power fails when it has said that it has all of some partitions. That it holds them it hears later: what
+// it said may be true no longer.
+void draw_unsynced_newcomer(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random random(mix(seed) ^ mix(0x2e3c));
+  if (!random.chance(80) || !kinds.power_cut || !kinds.members || !kinds.hand_offs || p.peers < 2 || p.calm()) return;
+  using enum Fault::Kind;
+  if (any_of_kinds(p, {disk_gone, strike, power_cut, late_seed, ask, recrawl})) return;
+  make_it_last(random, p);
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  p.settings.delay = std::max(p.settings.delay, Duration{milliseconds{100}});
+  p.settings.max_link_cache_entries = 0;
+  Fault fault;
+  fault.kind = power_cut;
+  fault.at = random.between(Duration{seconds{3}}, Duration{seconds{8}});
+  fault.peer = draw_join(random, p, fault.at);
+  fault.down = random.between(Duration{milliseconds{5}}, Duration{milliseconds{300}});
+  fault.writes = random.pick({4U, 16U, 64U, 256U});
+  fault.what = "roots_compared";
+  fault.sends = random.between(1, 6);
+  p.faults_end = std::max(p.faults_end, fault.at + seconds{4});
+  p.faults.push_back(std::move(fault));
 }
 
 // An archive may fail when the store's disk does not: it may be on another one.
@@ -84,6 +107,7 @@ void draw_unsynced_archives(std::uint64_t seed, Parameters& p, const FaultKinds&
 
 void draw_power(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   draw_unsynced(seed, p, kinds);
+  draw_unsynced_newcomer(seed, p, kinds);
   draw_unsynced_archives(seed, p, kinds);
   draw_archive_errors(seed, p, kinds);
 }

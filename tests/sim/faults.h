@@ -31,9 +31,10 @@ struct Fault {
     disk_gone,   // the peer dies and its disk is lost; with `down` it is started again this long after, as a new peer
     strike,      // killed by its `writes`th next write, started again after `by`; when it has sent `sends` messages of
                  // type `what` (empty: any about records), its disk is lost, with `down` as in disk_gone
-    power_cut,   // as crash, and the last `writes` writes are lost (storage/memory_kv.h says which can be). Under
-                 // durability = power: soon after the `writes`th next record of its archive, before its sync is over
-                 // or after it, and the unsynced records are lost
+    power_cut,   // as crash, and the last `writes` writes are lost (storage/memory_kv.h says which can be); with `what`
+                 // when the peer sends its `sends`th message of that type from now on. Under durability = power: soon
+                 // after the `writes`th next record of its archive, before its sync is over or after it, and the
+                 // unsynced records are lost
     ask,         // a command's question, to a peer that has work: `what` (world_questions.cc has the list)
     recrawl,     // the same, for pages settled at least `by` ago: of host `host`, of URLs with "p1", or all (`what`)
     late_seed,   // `by` after the `sends`th message of type `what` at a time when no peer has work, a command gives

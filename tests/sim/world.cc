@@ -386,7 +386,7 @@ void World::exited(std::size_t number, const Exit& exit) {
   if (exit.finished) ending_ = true;  // the only peer of a ring notifies no other peer
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
   // It could not hand everything over in time, and is started again after the faults.
-  if (peer.leaving && exit.code != 0 && exit.message.find("leave_timeout is over") != std::string::npos) {
+  if (exit.code != 0 && exit.message.find("leave_timeout is over") != std::string::npos) {
     ++stats_.faults["a leave that leave_timeout ended"];
     take_down(number);
     peer.leaving = false;

@@ -351,7 +351,7 @@ class World {
   std::vector<std::string> answers_;
   std::vector<SimRecrawl> recrawls_;
   std::vector<Fault> late_seeds_;                                            // that wait for their message
-  std::vector<Fault> crashes_to_come_;                                       // crash_at
+  std::vector<Fault> crashes_to_come_;                                       // crash_at; power_cut with `what`
   std::map<std::pair<std::size_t, std::string>, std::uint32_t> crashes_at_;  // by peer and URL that it was reading
   bool ending_ = false;
   bool crawling_ = false;

@@ -77,6 +77,7 @@ void World::inject(const Fault& fault) {
         peers_[fault.peer].power_fails = fault;
         return;
       }
+      if (!fault.what.empty()) return crashes_to_come_.push_back(fault);
       return cut_power(fault.peer, fault.writes, fault.down);
     case Fault::Kind::ask:
     case Fault::Kind::recrawl:
@@ -323,9 +324,12 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
 void World::crash_after_send(std::size_t from, const ring::Message& message) {
   for (auto at = crashes_to_come_.begin(); at != crashes_to_come_.end(); ++at) {
     if (!at->side.empty() && !at->side.contains(from)) continue;
+    if (at->of_one_peer() && at->peer != from) continue;
     if (ring::type_name(message.body) != at->what || --at->sends > 0) continue;
-    schedule(now_, [this, from, life = peers_[from].generation, down = at->down] {
-      if (peers_[from].generation == life && !ending_) crash(from, down);
+    schedule(now_, [this, from, life = peers_[from].generation, fault = *at] {
+      if (peers_[from].generation != life || ending_) return;
+      if (fault.kind == Fault::Kind::power_cut) return cut_power(from, fault.writes, fault.down);
+      crash(from, fault.down);
     });
     crashes_to_come_.erase(at);
     return;

@@ -1,6 +1,6 @@
 // PartitionManagers after a restart: a holder asks what the others have before it fetches, and hands nothing over
 // before its pages have their copies (docs/decisions/0026-after-a-restart.md).
-#include "tests/unit/partition_manager_fixture.h"
+#include "tests/unit/partition_restart_fixture.h"
 
 namespace orbweaver {
 namespace {
@@ -9,52 +9,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::few_partitions;
 using test::ManagedNode;
-
-class PartitionRestartTest : public test::PartitionManagerTest {
- protected:
-  void form(std::size_t peers) {
-    for (std::size_t peer = 1; peer <= peers; ++peer) {
-      begin(peer);
-      run(seconds(3));
-    }
-    settle();
-    crawling_ = false;
-  }
-  ring::Partition held_by(std::size_t number) {
-    ring::Partition partition = 0;
-    while (!node(number).partition_manager->holds(partition)) ++partition;
-    return partition;
-  }
-  // Of three, where the first holds it.
-  std::size_t with_copy(ring::Partition partition) { return node(2).view->keeps(partition) ? 2 : 3; }
-  std::size_t without_copy(ring::Partition partition) { return 5 - with_copy(partition); }
-  // The peer has fetched the page, and its outcome has left for nobody yet.
-  void fetch(ManagedNode& n, storage::Merge page) {
-    page.record.state = storage::UrlState::fetched;
-    page.record.since = now_;
-    page.record.fetched_here = true;
-    EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {page}})));
-  }
-  storage::Merge known_to(ManagedNode& n, ring::Partition partition) {
-    const storage::Merge record = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
-    EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {record}})));
-    return record;
-  }
-  // What a copy says that has nothing of the partition any more.
-  static ring::Roots lost_all(const PartitionManager& holder, ring::Partition partition) {
-    return {.sequence = 1,
-            .kind = ring::TransferKind::return_,
-            .roots = {{partition, 0}},
-            .tenures = {{partition, holder.tenures().of(partition)}},
-            .give = true};
-  }
-  // As a peer does that has pages of an earlier process.
-  void unsettle(std::size_t number) { ASSERT_TRUE(node(number).copied_until.restore("", now_)); }
-  void move(std::size_t number) {
-    node(number).copied_until.move(now_ + seconds(1), now_ + seconds(1), 0, 0);
-    node(number).plan_due = true;
-  }
-};
+using test::PartitionRestartTest;
 
 // What it acknowledged and lost in a power cut comes back before its host is asked.
 TEST_F(PartitionRestartTest, AHolderGetsBackWhatItsReplicaHasBeforeItFetches) {
@@ -92,66 +47,6 @@ TEST_F(PartitionRestartTest, WhatAnEarlierProcessWasHandedIsAskedForBeforeItIsFe
   check_settled();
 }
 
-TEST_F(PartitionRestartTest, AHolderDoesNotFetchBeforeItsReplicaHasAnsweredOrIsGone) {
-  form(2);
-  const ring::Partition partition = held_by(1);
-  kill(1);
-  run(milliseconds(100));
-  lost_ = [](std::size_t from, const Transfers::Out&) { return from == 1; };
-  begin(1);
-  run(seconds(60));
-  EXPECT_TRUE(node(1).partition_manager->holds(partition));
-  EXPECT_FALSE(node(1).partition_manager->fetches(partition));
-  EXPECT_FALSE(node(1).partition_manager->at_rest());
-  kill(2);
-  bury(2);
-  run(seconds(1));
-  EXPECT_TRUE(node(1).partition_manager->fetches(partition));
-}
-
-// Two that were started again at once ask each other; neither waits for the other to be done.
-TEST_F(PartitionRestartTest, ThoseThatStartTogetherAnswerEachOther) {
-  form(3);
-  for (const std::size_t number : {1u, 2u, 3u}) kill(number);
-  for (const std::size_t number : {1u, 2u, 3u}) {
-    begin(number);
-    node(number).confirmed = true;  // each has heard the others' tenures; they are what it knew
-  }
-  settle();
-  check_settled();
-}
-
-// A member that keeps no copy of a partition may have records of it from an earlier time.
-TEST_F(PartitionRestartTest, AMemberWithoutACopyGivesWhatItHas) {
-  form(3);
-  const ring::Partition partition = held_by(1);
-  ManagedNode& other = node(node(2).view->keeps(partition) ? 3 : 2);
-  ASSERT_FALSE(other.view->keeps(partition));
-  kill(1);
-  const storage::Merge kept = known_to(other, partition);
-  begin(1);
-  settle();
-  EXPECT_TRUE(*node(1).store->find(kept.key));
-  check_settled();
-}
-
-// One that keeps no copy and never answers is not waited for without end.
-TEST_F(PartitionRestartTest, AMemberWithoutACopyThatIsSilentIsAwaitedForALimitedTime) {
-  config_.unknown_wait = seconds(2);
-  form(3);
-  const ring::Partition partition = held_by(1);
-  const std::size_t silent = node(2).view->keeps(partition) ? 3 : 2;
-  kill(1);
-  run(milliseconds(100));
-  const std::set<std::size_t> pair = {1, silent};
-  cut_ = [pair](std::size_t from, std::size_t to) { return pair.contains(from) && pair.contains(to); };
-  begin(1);
-  run(seconds(1));
-  EXPECT_FALSE(node(1).partition_manager->fetches(partition));
-  run(seconds(3));
-  EXPECT_TRUE(node(1).partition_manager->fetches(partition));
-}
-
 TEST_F(PartitionRestartTest, NothingIsHandedOverBeforePagesOfAnEarlierProcessHaveTheirCopies) {
   form(2);
   unsettle(1);
@@ -167,37 +62,6 @@ TEST_F(PartitionRestartTest, NothingIsHandedOverBeforePagesOfAnEarlierProcessHav
   settle();
   check_settled();
   EXPECT_LT(node(1).partition_manager->held(), held);
-}
-
-// Seed 13783 of the simulator: the next owner had promised what it had, was killed, and started again before anybody
-// took it for dead. It knew of no promise, and the holder waited for it forever.
-TEST_F(PartitionRestartTest, WhoForgetsItsPromiseInARestartIsAskedAgain) {
-  form(2);
-  unsettle(1);
-  begin(3);
-  run(seconds(10));
-  ring::Partition partition = 0;
-  while (!node(1).partition_manager->holds(partition) || !node(3).view->owns(partition)) ++partition;
-  kill(1);
-  run(milliseconds(100));
-  const storage::Merge kept = known_to(node(3), partition);
-  lost_ = [](std::size_t from, const Transfers::Out& out) {
-    return from == 3 && std::holds_alternative<ring::Batch>(out.body);
-  };
-  begin(1);
-  unsettle(1);
-  run(seconds(5));
-  ASSERT_TRUE(node(1).partition_manager->awaited().contains(node(3).id));
-  kill(3);
-  run(milliseconds(100));
-  begin(3);
-  lost_ = {};
-  run(seconds(60));
-  EXPECT_TRUE(*node(1).store->find(kept.key));
-  EXPECT_TRUE(node(1).partition_manager->awaited().empty());
-  move(1);
-  settle();
-  check_settled();
 }
 
 // Seed 5149 of the simulator: a link was its finder's alone, in a partition that the finder had not taken over yet. The

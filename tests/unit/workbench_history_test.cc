@@ -28,6 +28,7 @@ struct Shape {
   std::size_t hosts;
   std::int64_t delay_ms;
   storage::QueueOrder order = storage::QueueOrder::breadth;
+  std::int64_t long_wait_ms = 10'000;
 };
 
 class History {
@@ -41,8 +42,10 @@ class History {
  private:
   void start() {
     const bool best = shape_.order == storage::QueueOrder::best;
-    bench_.emplace(Workbench::Config{shape_.max_hosts, shape_.max_head, best}, store_,
-                   [this](std::uint16_t partition) { return !foreign_.contains(partition); });
+    Workbench::Config config{shape_.max_hosts, shape_.max_head, best};
+    config.long_wait = milliseconds(shape_.long_wait_ms);
+    config.max_waiting_bytes = shape_.hosts / 2 * WaitingHosts::host_bytes;
+    bench_.emplace(config, store_, [this](std::uint16_t partition) { return !foreign_.contains(partition); });
     bench_->set_earliest([this](std::uint16_t partition, std::string_view) { return earliest_of(partition); });
   }
   Time earliest_of(std::uint16_t partition) const {
@@ -354,7 +357,8 @@ class WorkbenchHistory : public testing::TestWithParam<Shape> {};
 
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << shape.hosts << " hosts, " << shape.max_hosts << " of them in memory with " << shape.max_head
-       << " URLs, delay " << shape.delay_ms << " ms, order " << static_cast<int>(shape.order);
+       << " URLs, delay " << shape.delay_ms << " ms, long is " << shape.long_wait_ms << " ms, order "
+       << static_cast<int>(shape.order);
 }
 
 TEST_P(WorkbenchHistory, Contract123_EachTryOnceInOrderAndPolitely) {
@@ -371,11 +375,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{2, 4, 30, 0}, Shape{6, 3, 8, 100}, Shape{100, 2, 10, 0, storage::QueueOrder::depth},
                     Shape{3, 2, 20, 1'000, storage::QueueOrder::depth}, Shape{100, 2, 10, 0, storage::QueueOrder::best},
                     Shape{100, 8, 10, 1'000, storage::QueueOrder::best},
-                    Shape{3, 2, 20, 500, storage::QueueOrder::best}, Shape{1, 1, 5, 100, storage::QueueOrder::best}),
+                    Shape{3, 2, 20, 500, storage::QueueOrder::best}, Shape{1, 1, 5, 100, storage::QueueOrder::best},
+                    Shape{3, 2, 20, 1'000, storage::QueueOrder::breadth, 500},
+                    Shape{1, 1, 9, 500, storage::QueueOrder::breadth, 1},
+                    Shape{2, 4, 30, 300, storage::QueueOrder::best, 200}),
     [](const testing::TestParamInfo<Shape>& shape) {
       return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.max_hosts) + "InMemory" +
              std::to_string(shape.param.max_head) + "Urls" + std::to_string(shape.param.delay_ms) + "Ms" +
-             order_name(shape.param.order);
+             order_name(shape.param.order) + "Long" + std::to_string(shape.param.long_wait_ms);
     });
 
 }  // namespace

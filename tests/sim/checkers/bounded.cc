@@ -170,6 +170,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"shares.open", {[](const Sizes& s) { return s.of("shares.lines"); }, empty_if_all_is_fetched}},
       {"bench.hosts", {[](const Sizes& s) { return s.settings.max_hosts_in_memory + s.fetches(); }}},
       {"bench.ready", {each_host}},
+      {"bench.waiting", {[](const Sizes& s) { return s.pages; }}},
       {"bench.due", {[](const Sizes& s) { return 2 * s.hosts(); }}},
       {"bench.resumed", {each_host}},
       {"bench.lent", {[](const Sizes& s) { return 1000 + s.of("leases.turns"); }}},

@@ -1,0 +1,171 @@
+// Who has a place in memory: hosts come in from disk and make room.
+#include <algorithm>
+
+#include "node/errors/storage_error.h"
+#include "node/frontier/workbench.h"
+#include "node/try.h"
+#include "node/url/canonical_url.h"
+
+namespace orbweaver {
+
+using storage::HostKey;
+
+namespace {
+
+// At most this many hosts are looked up on disk for one take(), and as many are called back.
+constexpr std::size_t discover_step = 128;
+// Hosts that are looked at for room per take().
+constexpr std::size_t room_step = 4;
+// A host serves at least one page for so many URLs of its set.
+constexpr std::uint64_t set_urls_a_page = 40;
+// A host that is not asked for this long needs no set meanwhile, if others do.
+constexpr Duration max_set_wait = std::chrono::minutes{1};
+
+}  // namespace
+
+// Room for one more host, and for the set that it is likely to have.
+bool Workbench::room() const {
+  return hosts_.size() < config_.max_hosts &&
+         (store_->sets() == nullptr || store_->sets()->room_for(hosts_.size() + 1));
+}
+
+// The last in the queue, if it may wait elsewhere. Null: none of the last few may.
+BenchHost* Workbench::longest_waiter() const {
+  if (waiting_.full()) return nullptr;
+  auto at = ready_.rbegin();
+  for (std::size_t step = 0; step < room_step && at != ready_.rend(); ++step, ++at) {
+    BenchHost* const host = std::get<BenchHost*>(*at);
+    if (host->queued_at - taken_at_ < config_.long_wait) return nullptr;
+    if (host->pending == 0) return host;
+  }
+  return nullptr;
+}
+
+// One more host may come in, as there is room or as another one waits for long.
+bool Workbench::place() const { return room() || longest_waiter() != nullptr; }
+
+void Workbench::make_place() {
+  if (room()) return;
+  BenchHost* const host = longest_waiter();
+  if (host == nullptr) return;
+  const HostKey key = host->key;
+  WaitingHost waiting = WaitingHost::of(*host, host->queued_at);
+  erase(*host);
+  waiting_.add(key, std::move(waiting));
+}
+
+// Where only sets have no room, a host comes in without one when no other has its turn.
+bool Workbench::may_come_in() const { return place() || (hosts_.size() < config_.max_hosts && nobody_due()); }
+
+// Drops sets of hosts that have nothing to do, or nothing soon, when others need the room. A few hosts are looked at
+// each time, one after another.
+void Workbench::make_room_for_sets() {
+  if (store_->sets() == nullptr || !store_->sets()->full()) return;
+  for (std::size_t step = 0; step < room_step && !hosts_.empty(); ++step) {
+    auto at = hosts_.upper_bound(hand_);
+    if (at == hosts_.end()) at = hosts_.begin();
+    hand_ = at->first;
+    BenchHost& host = *at->second;
+    if (host.busy || host.pending > 0 || !store_->sets()->open(host.key)) continue;
+    if (host.head.empty() && !host.more_on_disk) {
+      erase(host);
+    } else if (host.next_allowed - taken_at_ > max_set_wait) {
+      store_->close_set(host.key);
+    }
+  }
+}
+
+void Workbench::drop_if_idle(BenchHost& host) {
+  if (host.busy || host.pending > 0) return;
+  const bool empty = host.head.empty() && !host.more_on_disk;
+  // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
+  if (host.foreign || (empty && (hosts_.size() > config_.max_hosts / 2 || !room()))) erase(host);
+}
+
+// The pages that a host serves before it makes room. Its set is read anew when it comes back, so a large one has to be
+// worth it.
+std::uint64_t Workbench::share_of(const BenchHost& host) const {
+  const storage::SeenSets* const sets = store_->sets();
+  return std::max<std::uint64_t>(config_.max_head, sets == nullptr ? 0 : sets->entries(host.key) / set_urls_a_page);
+}
+
+// Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
+// only here. Not while hosts are parked: those make room, or hosts that may be asked would wait on disk behind them.
+void Workbench::put_aside_after_its_share(BenchHost& host) {
+  if (host.busy || host.pending > 0 || host.served < config_.max_head || parked_ > 0) return;
+  if ((!dormant_ && !one_is_due_elsewhere()) || room() || host.served < share_of(host)) return;
+  dormant_ = true;
+  pass_clean_ = false;
+  erase(host);
+}
+
+bool Workbench::one_is_due_elsewhere() const {
+  const std::optional<Time> due = waiting_.next_due();
+  return due && *due <= taken_at_;
+}
+
+bool Workbench::wants_hosts() const {
+  return dormant_ && may_come_in() && (parked_ == 0 || discoveries_ < max_discoveries);
+}
+
+// Those on disk and those that were told when to come go first by turns.
+Result<void> Workbench::fill_places() {
+  call_back_first_ = !call_back_first_;
+  if (call_back_first_) ORBWEAVER_TRY(call_back());
+  ORBWEAVER_TRY(discover());
+  if (!call_back_first_) ORBWEAVER_TRY(call_back());
+  return {};
+}
+
+Result<BenchHost*> Workbench::bring_in(const HostKey& key) {
+  BenchHost& host = add_host(key, {});
+  host.more_on_disk = true;
+  ORBWEAVER_TRY(refill(host));
+  if (!host.head.empty()) {
+    host.name = CanonicalUrl::host_in(host.head.front().url);
+    host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, host.name));
+  }
+  return &host;
+}
+
+Result<void> Workbench::discover() {
+  for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
+    ++discoveries_;
+    const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    if (!*found) {
+      cursor_.reset();
+      if (pass_clean_) dormant_ = false;
+      pass_clean_ = true;
+      break;
+    }
+    cursor_ = **found;
+    if (!fetches_(cursor_->partition)) {
+      cursor_->host.fill(0xff);  // on to the next partition
+      continue;
+    }
+    if (find(*cursor_) != nullptr || waiting_.find(*cursor_) != nullptr) continue;
+    make_place();
+    Result<BenchHost*> host = bring_in(*cursor_);
+    if (!host) return tl::make_unexpected(host.error());
+    schedule(**host);
+  }
+  return {};
+}
+
+// Hosts that wait elsewhere come in when they are due.
+Result<void> Workbench::call_back() {
+  for (std::size_t step = 0; one_is_due_elsewhere() && may_come_in() && step < discover_step; ++step) {
+    const auto due = waiting_.take(taken_at_);
+    if (!fetches_(due->first.partition)) continue;  // found on disk when its partition is back
+    make_place();
+    Result<BenchHost*> host = bring_in(due->first);
+    if (!host) return tl::make_unexpected(host.error());
+    due->second.give_to(**host);
+    schedule(**host);
+    drop_if_idle(**host);
+  }
+  return {};
+}
+
+}  // namespace orbweaver
