@@ -1,8 +1,11 @@
-// Fills the store of a stopped peer with records, as a crawl would have left them: for tests/bench/ring.
+// Fills the store of a stopped peer with records, as a crawl would have left them: for tests/bench/ring and restart.
 //
-//   fill_store DIRECTORY RECORDS PARTITIONS   RECORDS URLs on RECORDS/100 hosts, nine in ten fetched, the others queued
+//   fill_store DIRECTORY RECORDS PARTITIONS [PORT [HOSTS]]   RECORDS URLs on HOSTS hosts (RECORDS/100), at this port
+//                                                            (80); nine in ten are fetched, the others queued
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "node/crawl/partitioner.h"
 #include "node/url/canonical_url.h"
@@ -11,12 +14,15 @@
 
 int main(int count, char** arguments) {
   using namespace orbweaver;
-  if (count != 4) {
-    std::fprintf(stderr, "usage: fill_store DIRECTORY RECORDS PARTITIONS\n");
+  if (count < 4 || count > 6) {
+    std::fprintf(stderr, "usage: fill_store DIRECTORY RECORDS PARTITIONS [PORT [HOSTS]]\n");
     return 2;
   }
   const std::size_t records = std::strtoull(arguments[2], nullptr, 10);
   const auto partitions = static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10));
+  const std::string port = count > 4 ? ":" + std::string(arguments[4]) : "";
+  const std::size_t hosts = count > 5 ? std::strtoull(arguments[5], nullptr, 10) : records / 100;
+  const std::size_t a_host = std::max<std::size_t>(1, records / std::max<std::size_t>(1, hosts));
   storage::RocksConfig config;
   config.directory = std::string(arguments[1]) + "/store";
   auto kv = storage::open_rocks(config);
@@ -32,8 +38,8 @@ int main(int count, char** arguments) {
   Partitioner partitioner(PartitionBy::host, partitions);
   storage::Commit commit;
   for (std::size_t i = 0; i < records; ++i) {
-    const auto url = CanonicalUrl::parse("http://host" + std::to_string(i / 100) + ".example/articles/2026/page-" +
-                                         std::to_string(i) + ".html");
+    const auto url = CanonicalUrl::parse("http://host" + std::to_string(i / a_host) + ".example" + port +
+                                         "/articles/2026/page-" + std::to_string(i) + ".html");
     storage::UrlRecord record;
     record.url = url->text();
     record.depth = 3;

@@ -264,6 +264,30 @@ TEST(SeenSets, BytesStayWithinTheBudget) {
   }
 }
 
+// A host whose URLs all begin alike: the other pieces go, then the last one has no room. It answered "new" for URLs that
+// it had not taken up, and they were fetched again.
+TEST(SeenSets, TheLastPieceWithoutRoomKnowsNothing) {
+  SeenSets sets({400'000, 1});
+  const storage::HostKey host = host_key_of(1);
+  const UrlRecord record = test::queued_record(0, 0, 3);
+  ASSERT_TRUE(sets.wanted_from(host));
+  sets.loaded_to(host, std::nullopt);
+  std::mt19937_64 random(5);
+  std::vector<UrlKey> keys;
+  const auto note = [&](bool anywhere) {
+    UrlKey key{host, {}};
+    for (std::uint8_t& byte : key.url) byte = static_cast<std::uint8_t>(random());
+    if (!anywhere) key.url[0] = 0;
+    keys.push_back(key);
+    sets.note(key, record);
+    ASSERT_LE(sets.bytes(), 400'000u);
+  };
+  for (int i = 0; i < 14'000; ++i) note(true);  // until it is in pieces
+  for (int i = 0; i < 60'000; ++i) note(false);
+  for (const UrlKey& key : keys) ASSERT_NE(sets.judge(key, {4, 0, 0}), SeenSets::Verdict::fresh);
+  EXPECT_FALSE(sets.covers(keys.back()));
+}
+
 // --- fast against dumb: a store whose sets come and go, and one without sets
 
 class Twins {
