@@ -264,8 +264,8 @@ TEST(SeenSets, BytesStayWithinTheBudget) {
   }
 }
 
-// A host whose URLs all begin alike: the other pieces go, then the last one has no room. It answered "new" for URLs that
-// it had not taken up, and they were fetched again.
+// A host whose digests all begin alike: the other pieces go, then the last one has no room. It answered "new" for URLs
+// that it had not taken up, and they were fetched again.
 TEST(SeenSets, TheLastPieceWithoutRoomKnowsNothing) {
   SeenSets sets({400'000, 1});
   const storage::HostKey host = host_key_of(1);
