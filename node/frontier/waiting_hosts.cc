@@ -21,6 +21,9 @@ WaitingHost WaitingHost::of(BenchHost& host, Time due) {
                       .next_allowed = host.next_allowed,
                       .down_until = host.down_until,
                       .lent_until = host.lent_until,
+                      .yields_until = host.yields_until,
+                      .crawl_delay = host.crawl_delay,
+                      .failures = host.failures,
                       .pacing = host.pacing};
   for (const auto& [content, times] : host.contents)
     if (times > waiting.content.second) waiting.content = {content, times};
@@ -32,6 +35,9 @@ WaitingHost WaitingHost::of(BenchHost& host, Time due) {
 void WaitingHost::give_to(BenchHost& host) const {
   host.next_allowed = std::max(host.next_allowed, next_allowed);
   host.down_until = down_until;
+  host.yields_until = yields_until;
+  host.crawl_delay = std::max(host.crawl_delay, crawl_delay);
+  host.failures = failures;
   host.lent_until = std::max(host.lent_until, lent_until);
   host.pacing = pacing;
   if (content.second > 0) host.contents.push_back(content);
@@ -48,6 +54,10 @@ void WaitingHosts::add(const storage::HostKey& key, WaitingHost host) {
 const WaitingHost* WaitingHosts::find(const storage::HostKey& key) const {
   const auto found = hosts_.find(key);
   return found == hosts_.end() ? nullptr : &found->second;
+}
+
+void WaitingHosts::yield(const storage::HostKey& key, Time until) {
+  if (const auto found = hosts_.find(key); found != hosts_.end()) found->second.yields_until = until;
 }
 
 void WaitingHosts::hasten(const storage::HostKey& key) {

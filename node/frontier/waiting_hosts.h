@@ -1,5 +1,5 @@
 // Hosts with queued URLs that left memory because they may not be asked for long: when each is due, and what would
-// otherwise be forgotten of it. The next due is found in O(log n). Bounded in bytes: about 220 a host, 350 one whose
+// otherwise be forgotten of it. The next due is found in O(log n). Bounded in bytes: about 240 a host, 370 one whose
 // robots.txt could not be had yet. Pure. Thread rule: one owner (the workbench).
 #pragma once
 
@@ -23,6 +23,9 @@ struct WaitingHost {
   Time next_allowed{};  // the host may be asked, if for another URL
   Time down_until{};
   Time lent_until{};
+  Time yields_until{};
+  Duration crawl_delay{};
+  std::uint32_t failures = 0;
   HostPacing pacing{};
   std::pair<std::uint64_t, std::uint32_t> content{};  // the body seen most often, and how often
   std::vector<RobotsSlot> robots{};                   // of origins whose file is still asked for
@@ -33,7 +36,7 @@ struct WaitingHost {
 
 class WaitingHosts {
  public:
-  static constexpr std::size_t host_bytes = 224;  // with the nodes of both tables
+  static constexpr std::size_t host_bytes = 240;  // with the nodes of both tables
 
   explicit WaitingHosts(std::size_t max_bytes) : max_bytes_(max_bytes) {}
   WaitingHosts(const WaitingHosts&) = delete;
@@ -42,6 +45,8 @@ class WaitingHosts {
   bool full() const { return bytes_ + host_bytes > max_bytes_; }
   void add(const storage::HostKey& key, WaitingHost host);
   const WaitingHost* find(const storage::HostKey& key) const;
+  // Another peer comes for its turn before this.
+  void yield(const storage::HostKey& key, Time until);
   // It has a URL that was not tried yet: it is due as soon as it may be asked.
   void hasten(const storage::HostKey& key);
   std::optional<Time> next_due() const;

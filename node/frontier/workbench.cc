@@ -217,7 +217,8 @@ void Workbench::release_resumed() {
 // fetch in flight, whose time has come, is not missed in memory: its clock has run out.
 bool Workbench::park(BenchHost& host) {
   host.busy = false;
-  if (dormant_ && 2 * parked_ >= config_.max_hosts && host.pending == 0) {
+  if ((dormant_ || waiting_.size() > 0) && 2 * parked_ >= config_.max_hosts && host.pending == 0) {
+    dormant_ = true;
     pass_clean_ = false;
     erase(host);
     return false;
@@ -285,7 +286,7 @@ std::optional<Time> Workbench::next_deadline() const {
   if (const auto due = waiting_.next_due(); due && may_come_in()) at = std::min(at.value_or(Time::max()), *due);
   if (!due_by_time_.empty()) return at;
   const Time more = discoveries_since_ + discoveries_every;
-  if (dormant_ && parked_ > 0 && hosts_.size() < config_.max_hosts) at = std::min(at.value_or(more), more);
+  if (dormant_ && parked_ > 0 && may_come_in()) at = std::min(at.value_or(more), more);
   return at;
 }
 

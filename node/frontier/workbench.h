@@ -83,6 +83,8 @@ class Workbench {
   std::optional<Time> lend(const storage::HostKey& key, std::string_view name, Time now);
   void take_back(const storage::HostKey& key, Time next_allowed, Time now);
   bool is_lent(const storage::HostKey& key) const;
+  // As far as memory knows it; else 0.
+  Duration crawl_delay(const storage::HostKey& key);
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
@@ -124,6 +126,8 @@ class Workbench {
   // two reads. So this takes a twentieth of a core's time at most, and 10,000 hosts on disk are all looked at in 20 s.
   static constexpr std::size_t max_discoveries = 512;
   static constexpr Duration discoveries_every = std::chrono::seconds{1};
+  // To pass a host that waits elsewhere costs a seek, and counts as a part of one that comes in.
+  static constexpr std::uint64_t passed_a_discovery = 16;
 
   struct DigestHash {
     std::size_t operator()(const storage::UrlDigest& digest) const;
@@ -132,11 +136,12 @@ class Workbench {
   Result<BenchHost*> bring_in(const storage::HostKey& key);
   Result<void> discover();
   Result<void> call_back();
-  BenchHost* longest_waiter() const;
+  BenchHost* longest_waiter(bool in_exchange = false) const;
   bool place() const;
   bool may_come_in() const;
   bool one_is_due_elsewhere() const;
   void make_place();
+  void wait_elsewhere(BenchHost& host);
   Result<void> fill_places();
   Result<void> refill(BenchHost& host);
   void limit_wait(storage::QueuedUrl& url) const;
@@ -187,11 +192,12 @@ class Workbench {
   std::uint64_t next_turn_ = 0;
   Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
-  bool dormant_ = true;     // hosts with queued URLs may be on disk only
-  bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
-  bool call_back_first_ = false;
-  Time discoveries_since_{};  // `discoveries_` hosts came in from disk since then
+  bool dormant_ = true;           // hosts with queued URLs may be on disk only
+  bool pass_clean_ = true;        // nothing was left out since the walk over the disk began
+  bool call_back_first_ = false;  // a host that was on disk got the last place
+  Time discoveries_since_{};      // `discoveries_` hosts came in from disk since then
   std::size_t discoveries_ = 0;
+  std::uint64_t passed_ = 0;  // hosts on disk that wait elsewhere
   std::optional<storage::HostKey> cursor_;
   storage::HostKey hand_;  // the last host that was looked at for room
   std::function<Time()> now_ = [] { return Time(Time::duration::max() / 2); };

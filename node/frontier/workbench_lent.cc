@@ -33,7 +33,10 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
     if ((host->busy && host->elsewhere.empty()) || host->parked) at = std::max(at, now + while_busy);
   }
   if (at > now) {
-    if (host == nullptr) return at;
+    if (host == nullptr) {
+      waiting_.yield(key, at + late);
+      return at;
+    }
     host->yields_until = at + late;
     if (lent_.size() >= many) forget_returned(now);
     lent_.insert_or_assign(key, Lent{.next_allowed = at});
@@ -69,6 +72,12 @@ void Workbench::take_back(const storage::HostKey& key, Time next_allowed, Time n
 bool Workbench::is_lent(const storage::HostKey& key) const {
   const auto found = lent_.find(key);
   return found != lent_.end() && found->second.out;
+}
+
+Duration Workbench::crawl_delay(const storage::HostKey& key) {
+  if (const BenchHost* const host = find(key)) return host->crawl_delay;
+  const WaitingHost* const waiting = waiting_.find(key);
+  return waiting == nullptr ? Duration{} : waiting->crawl_delay;
 }
 
 void Workbench::forget_returned(Time now) {

@@ -32,6 +32,7 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   }
   if (const auto clock = store_->clock(key); clock && *clock) {
     slot->next_allowed = std::max((*clock)->until(now_()), slot->next_allowed);
+    slot->wait_is_cut = (*clock)->until(now_()) < (*clock)->next_allowed;
     slot->failures = (*clock)->failures;
     slot->pacing.pace = (*clock)->pace;
     slot->pages = (*clock)->pages;
@@ -54,8 +55,8 @@ void Workbench::admit(const QueuedUrl& queued, std::string_view host_name, bool 
   limit_wait(url);
   BenchHost* host = find(url.key.host);
   if (host == nullptr) {
-    if (!fetches_(url.key.host.partition)) return;
     if (waiting_.find(url.key.host) != nullptr) return waiting_.hasten(url.key.host);
+    if (!fetches_(url.key.host.partition)) return;
     if (!place()) {
       dormant_ = true;
       pass_clean_ = false;
@@ -132,7 +133,9 @@ Result<void> Workbench::refill(BenchHost& host) {
       }
       host.loaded = url.position;
       if (issued_.contains(url.key.url)) continue;
+      const Time waits_until = url.position.not_before();
       limit_wait(url);
+      host.wait_is_cut = host.wait_is_cut || url.position.not_before() < waits_until;
       count(host, url, true);
       host.head.push_back(std::move(url));
     }

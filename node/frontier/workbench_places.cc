@@ -29,14 +29,16 @@ bool Workbench::room() const {
          (store_->sets() == nullptr || store_->sets()->room_for(hosts_.size() + 1));
 }
 
-// The last in the queue, if it may wait elsewhere. Null: none of the last few may.
-BenchHost* Workbench::longest_waiter() const {
-  if (waiting_.full()) return nullptr;
+// The last in the queue, if it may wait elsewhere. Null: none of the last few may. `in_exchange`: for a host that waits
+// there now.
+BenchHost* Workbench::longest_waiter(bool in_exchange) const {
+  if ((waiting_.full() && !in_exchange) || taken_at_ == Time{}) return nullptr;
   auto at = ready_.rbegin();
   for (std::size_t step = 0; step < room_step && at != ready_.rend(); ++step, ++at) {
     BenchHost* const host = std::get<BenchHost*>(*at);
     if (host->queued_at - taken_at_ < config_.long_wait) return nullptr;
-    if (host->pending == 0) return host;
+    // A wait that was cut would be cut again from then on, whenever the host comes back.
+    if (host->pending == 0 && !host->wait_is_cut) return host;
   }
   return nullptr;
 }
@@ -46,11 +48,13 @@ bool Workbench::place() const { return room() || longest_waiter() != nullptr; }
 
 void Workbench::make_place() {
   if (room()) return;
-  BenchHost* const host = longest_waiter();
-  if (host == nullptr) return;
-  const HostKey key = host->key;
-  WaitingHost waiting = WaitingHost::of(*host, host->queued_at);
-  erase(*host);
+  if (BenchHost* const host = longest_waiter()) wait_elsewhere(*host);
+}
+
+void Workbench::wait_elsewhere(BenchHost& host) {
+  const HostKey key = host.key;
+  WaitingHost waiting = WaitingHost::of(host, host.queued_at);
+  erase(host);
   waiting_.add(key, std::move(waiting));
 }
 
@@ -90,10 +94,13 @@ std::uint64_t Workbench::share_of(const BenchHost& host) const {
 }
 
 // Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
-// only here. Not while hosts are parked: those make room, or hosts that may be asked would wait on disk behind them.
+// only here. Not for those on disk while hosts are parked: those make room, or hosts that may be asked would wait on
+// disk behind them.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0 || host.served < config_.max_head || parked_ > 0) return;
-  if ((!dormant_ && !one_is_due_elsewhere()) || room() || host.served < share_of(host)) return;
+  if (host.busy || host.pending > 0 || host.served < config_.max_head) return;
+  const bool others = (dormant_ && parked_ == 0) || one_is_due_elsewhere();
+  if (!others || room() || host.served < share_of(host)) return;
+  if (host.in_ready && !host.wait_is_cut && !waiting_.full()) return wait_elsewhere(host);
   dormant_ = true;
   pass_clean_ = false;
   erase(host);
@@ -108,12 +115,12 @@ bool Workbench::wants_hosts() const {
   return dormant_ && may_come_in() && (parked_ == 0 || discoveries_ < max_discoveries);
 }
 
-// Those on disk and those that were told when to come go first by turns.
+// Hosts on disk and hosts that are due get the places by turns: whose turn it was last is the second.
 Result<void> Workbench::fill_places() {
-  call_back_first_ = !call_back_first_;
-  if (call_back_first_) ORBWEAVER_TRY(call_back());
+  const bool call_back_first = call_back_first_;
+  if (call_back_first) ORBWEAVER_TRY(call_back());
   ORBWEAVER_TRY(discover());
-  if (!call_back_first_) ORBWEAVER_TRY(call_back());
+  if (!call_back_first) ORBWEAVER_TRY(call_back());
   return {};
 }
 
@@ -130,7 +137,6 @@ Result<BenchHost*> Workbench::bring_in(const HostKey& key) {
 
 Result<void> Workbench::discover() {
   for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
-    ++discoveries_;
     const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
     if (!found) return tl::make_unexpected(error_of(found.error()));
     if (!*found) {
@@ -144,7 +150,13 @@ Result<void> Workbench::discover() {
       cursor_->host.fill(0xff);  // on to the next partition
       continue;
     }
-    if (find(*cursor_) != nullptr || waiting_.find(*cursor_) != nullptr) continue;
+    if (find(*cursor_) != nullptr) continue;
+    if (waiting_.find(*cursor_) != nullptr) {
+      discoveries_ += ++passed_ % passed_a_discovery == 0 ? 1 : 0;
+      continue;
+    }
+    ++discoveries_;
+    call_back_first_ = true;
     make_place();
     Result<BenchHost*> host = bring_in(*cursor_);
     if (!host) return tl::make_unexpected(host.error());
@@ -155,9 +167,15 @@ Result<void> Workbench::discover() {
 
 // Hosts that wait elsewhere come in when they are due.
 Result<void> Workbench::call_back() {
-  for (std::size_t step = 0; one_is_due_elsewhere() && may_come_in() && step < discover_step; ++step) {
+  for (std::size_t step = 0; one_is_due_elsewhere() && step < discover_step; ++step) {
+    if (!may_come_in() && longest_waiter(true) == nullptr) return {};
     const auto due = waiting_.take(taken_at_);
     if (!fetches_(due->first.partition)) continue;  // found on disk when its partition is back
+    if (!may_come_in()) {                           // it waited in less room than the other would need
+      waiting_.add(due->first, due->second);
+      return {};
+    }
+    call_back_first_ = false;
     make_place();
     Result<BenchHost*> host = bring_in(due->first);
     if (!host) return tl::make_unexpected(host.error());

@@ -1,7 +1,9 @@
 #include "node/links/recrawl_walk.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
@@ -56,33 +58,52 @@ Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& given, Time now) {
   return wanted;
 }
 
-std::string RecrawlWalk::row_of(const Wanted& wanted, const std::string& after, std::uint64_t queued) {
-  return json_text({{"before_us", wanted.before.time_since_epoch().count()},
-                    {"host", wanted.host},
-                    {"match", wanted.match},
-                    {"after", after},
-                    {"queued", queued}});
+// The walk in progress, and under "next" those that wait.
+std::string RecrawlWalk::row_of_all(const Walks& walks) {
+  if (walks.empty()) return {};
+  const auto order = [](const Walk& walk) {
+    return json{{"before_us", walk.wanted.before.time_since_epoch().count()},
+                {"host", walk.wanted.host},
+                {"match", walk.wanted.match}};
+  };
+  json row = order(walks.front());
+  row["after"] = walks.front().after;
+  row["queued"] = walks.front().queued;
+  for (std::size_t i = 1; i < walks.size(); ++i) row["next"].push_back(order(walks[i]));
+  return json_text(row);
 }
 
 Result<void> RecrawlWalk::restore(const std::string& row) {
   const Result<json> stored = parse_outside_json(row);
   if (!stored) return tl::make_unexpected(stored.error());
-  Result<Wanted> wanted = read(*stored, Time{});
   const auto after = text_field(*stored, "after");
   const auto queued = number_field(*stored, "queued", 0, 0);
-  if (!wanted) return tl::make_unexpected(wanted.error());
   if (!after) return tl::make_unexpected(after.error());
   if (!queued) return tl::make_unexpected(queued.error());
-  last_ = wanted->before;
-  walk_ = Walk{std::move(*wanted), *after, static_cast<std::uint64_t>(*queued)};
+  std::vector<json> orders{*stored};
+  if (stored->contains("next")) orders.insert(orders.end(), stored->at("next").begin(), stored->at("next").end());
+  Walks walks;
+  for (const json& order : orders) {
+    Result<Wanted> wanted = read(order, Time{});
+    if (!wanted) return tl::make_unexpected(wanted.error());
+    last_ = wanted->before;
+    walks.push_back({std::move(*wanted), {}, 0});
+  }
+  walks.front().after = *after;
+  walks.front().queued = static_cast<std::uint64_t>(*queued);
+  walks_ = std::move(walks);
   return {};
 }
 
+bool RecrawlWalk::repeats(Time before) const {
+  return before == last_ ||
+         std::any_of(walks_.begin(), walks_.end(), [&](const Walk& walk) { return walk.wanted.before == before; });
+}
+
 void RecrawlWalk::begin(Wanted wanted, storage::Commit& commit) {
-  Walk walk{std::move(wanted), {}, 0};
-  commit.meta.emplace_back(meta_name::recrawl, row_of(walk.wanted));
-  last_ = walk.wanted.before;
-  walk_ = std::move(walk);
+  last_ = wanted.before;
+  walks_.push_back({std::move(wanted), {}, 0});
+  commit.meta.emplace_back(meta_name::recrawl, row_of_all(walks_));
 }
 
 std::optional<storage::UrlKey> RecrawlWalk::place_of(const Walk& walk) const {
@@ -93,9 +114,9 @@ std::optional<storage::UrlKey> RecrawlWalk::place_of(const Walk& walk) const {
 }
 
 bool RecrawlWalk::awaits(ring::Partition partition) const {
-  if (!walk_) return false;
-  const auto place = place_of(*walk_);
-  return !place || partition >= place->host.partition;
+  if (walks_.empty()) return false;
+  const auto place = place_of(walks_.front());
+  return walks_.size() > 1 || !place || partition >= place->host.partition;
 }
 
 bool RecrawlWalk::is_wanted(const Wanted& wanted, const storage::UrlRecord& record) {
@@ -105,9 +126,10 @@ bool RecrawlWalk::is_wanted(const Wanted& wanted, const storage::UrlRecord& reco
 }
 
 Result<void> RecrawlWalk::walk_on(const Step& step) {
-  if (!walk_) return {};
-  const std::optional<storage::UrlKey> cursor = place_of(*walk_);
-  Walk next = *walk_;
+  if (walks_.empty()) return {};
+  const std::optional<storage::UrlKey> cursor = place_of(walks_.front());
+  Walks walks = walks_;
+  Walk& next = walks.front();
   storage::Commit commit;
   std::size_t seen = 0;
   for (const std::uint16_t partition : store_->partitions()) {
@@ -124,10 +146,11 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
   }
   const bool ended = seen < walk_step;
   next.queued += commit.merges.size();
-  commit.meta.emplace_back(meta_name::recrawl, ended ? std::string() : row_of(next.wanted, next.after, next.queued));
   if (ended) step.log(LogLevel::info, "crawl", "queued again", {{"records", std::to_string(next.queued)}});
+  if (ended) walks.pop_front();
+  commit.meta.emplace_back(meta_name::recrawl, row_of_all(walks));
   ORBWEAVER_TRY(writer_->commit(step, commit));
-  walk_ = ended ? std::nullopt : std::optional(std::move(next));
+  walks_ = std::move(walks);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -46,14 +47,16 @@ class RecrawlWalk {
 
   // Restores the walk of an earlier process from its row. Errors: what cannot be read.
   Result<void> restore(const std::string& row);
-  // The walk that was begun last had this moment: two orders with one moment are one walk.
-  bool repeats(Time before) const { return before == last_; }
+  // The order is the last one, or one that is not carried out yet: two orders with one moment are one.
+  bool repeats(Time before) const;
+  // No further order is taken before one is carried out.
+  bool full() const { return walks_.size() >= max_walks; }
   // The row of a walk that begins.
-  static std::string row_of(const Wanted& wanted) { return row_of(wanted, {}, 0); }
-  // Begins a walk, in place of one in progress. Its row goes into `commit`.
+  static std::string row_of(const Wanted& wanted) { return row_of_all({{wanted, {}, 0}}); }
+  // Carries out the order after those that came before it. The row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
-  bool under_way() const { return walk_.has_value(); }
+  bool under_way() const { return !walks_.empty(); }
   // The walk has not passed this partition yet.
   bool awaits(ring::Partition partition) const;
   // Continues for about 5 ms: what it queues and how far it came are one write.
@@ -70,7 +73,9 @@ class RecrawlWalk {
     std::string after;  // URL of the last record that it looked at; empty: from the start
     std::uint64_t queued = 0;
   };
-  static std::string row_of(const Wanted& wanted, const std::string& after, std::uint64_t queued);
+  static constexpr std::size_t max_walks = 64;
+  using Walks = std::deque<Walk>;
+  static std::string row_of_all(const Walks& walks);
   std::optional<storage::UrlKey> place_of(const Walk& walk) const;
   static bool is_wanted(const Wanted& wanted, const storage::UrlRecord& record);
 
@@ -79,7 +84,7 @@ class RecrawlWalk {
   Partitioner* partitioner_;
   const Time* stepped_;
   RecordWriter* writer_;
-  std::optional<Walk> walk_;
+  Walks walks_;  // the first is in progress, the others wait
   Time last_{};
 };
 

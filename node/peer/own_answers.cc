@@ -60,7 +60,7 @@ Result<json> OwnAnswers::traps(const Step& step, const json& body) {
   return answer;
 }
 
-// Begins a walk (recrawl_walk.h), in place of another one in progress.
+// Begins a walk (recrawl_walk.h), or lets it wait for those that came before.
 Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   RecrawlWalk& walk = around_.verdicts.walk;
   if (around_.lifecycle.stopping()) return json{{"error", "this peer is stopping"}};
@@ -69,6 +69,8 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   json begun = {
       {"id", around_.state.id.hex()}, {"address", around_.members.membership().self().address}, {"walks", true}};
   if (walk.repeats(wanted->before)) return begun;
+  if (walk.full())
+    return json{{"error", "earlier orders to visit pages again are still being carried out; ask again later"}};
   storage::Commit commit;
   walk.begin(std::move(*wanted), commit);
   around_.ends.crawl.reopen(commit);

@@ -254,7 +254,9 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
         written_late_.erase(partition);  // the holder has that too
         releasing_.insert(partition);
       } else {
-        transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
+        // Unless it has been asked meanwhile, by a holder that may lack what was sent.
+        const bool asked = asked_.erase(partition) + asked_again_.erase(partition) > 0;
+        transfers_.want(done.task, ring::TransferKind::release, {.already_sent = !asked});
         dirty_.insert(partition);  // it may be planned already that another peer holds it
       }
       break;
@@ -300,7 +302,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         // question does not say so: a copy of a busy partition hardly ever looks the same.
         if (roots.give && !later && !equal) fill_anew(partition, from);
         // It has nothing to return; or, before it drops its copy, it has returned all, maybe to an earlier process.
-        const bool returned = equal || (root == 0 && roots.kind == ring::TransferKind::return_);
+        const bool returned = root == 0 ? roots.kind == ring::TransferKind::return_ : equal;
         equal = equal || root == 0;
         if (!later && !equal) held_.at(partition).returning[from] = roots.sequence;
         if (later || !equal) break;
@@ -344,7 +346,9 @@ void PartitionManager::completed(const ring::PeerId& from, const ring::Batch& ba
     const auto held = held_.find(partition);
     if (!whole.contains(partition) || held == held_.end() || tenures_.of(partition) != tenure) continue;
     const auto asked = held->second.returning.find(from);
-    if (asked != held->second.returning.end() && batch.sequence > asked->second) returned_all(from, partition);
+    if (asked == held->second.returning.end() || batch.sequence < asked->second) continue;
+    held->second.returning.erase(asked);
+    returned_all(from, partition);
   }
 }
 

@@ -51,8 +51,8 @@ void PartitionManager::await_others(ring::Partition partition, Holding& holding,
   asks_.add(round, partition);
   holding.asked = now;
   for (const ring::PeerId& peer : view.copies(partition))
-    if (reachable(peer)) holding.awaited.insert(peer);
-  holding.keepers = holding.awaited;
+    if (reachable(peer)) holding.keepers.insert(peer);
+  holding.awaited.insert(holding.keepers.begin(), holding.keepers.end());
   if (!holding.awaited.empty()) awaiting_.insert(partition);
   fetchability_changed(partition);
 }

@@ -162,9 +162,7 @@ std::optional<ring::Lease> LeaseDesk::lend_turn(Time now, const ring::PeerId& fr
 }
 
 void LeaseDesk::take_back(Time now, std::map<storage::HostKey, Turn>::iterator turn, Duration wait) {
-  const BenchHost* const host = bench_->find(turn->first);
-  const Duration delay =
-      std::max(sites_->pacing(turn->second.name).delay, host == nullptr ? Duration{} : host->crawl_delay);
+  const Duration delay = std::max(sites_->pacing(turn->second.name).delay, bench_->crawl_delay(turn->first));
   bench_->take_back(turn->first, now + std::max(wait, delay), now);
   turns_.erase(turn);
 }

@@ -232,17 +232,27 @@ void Restore::add_seeds(const std::string& row) {
   }
 }
 
-// Peers walk on their own. The last order that some of them still carry out is begun anew: what was visited again since
-// is not visited once more.
+// Peers walk on their own. The orders that some of them still carry out are begun anew: what was visited again since is
+// not visited once more.
 void Restore::add_walk(const std::string& row) {
   Result<json> walk = parse_outside_json(row);
-  if (!walk) return;
-  const std::int64_t before = number_field(*walk, "before_us", 0).value_or(0);
-  if (before < walk_before_) return;
-  walk_before_ = before;
+  if (!walk || !walk->is_object()) return;
+  const json next = walk->contains("next") ? walk->at("next") : json::array();
+  walk->erase("next");
   (*walk)["after"] = "";
   (*walk)["queued"] = 0;
-  walk_ = json_text(*walk);
+  walks_[number_field(*walk, "before_us", 0).value_or(0)] = *walk;
+  for (const json& order : next)
+    if (order.is_object()) walks_[number_field(order, "before_us", 0).value_or(0)] = order;
+}
+
+std::string Restore::walks_row() const {
+  if (walks_.empty()) return {};
+  json row = walks_.begin()->second;
+  row["after"] = "";
+  row["queued"] = 0;
+  for (auto at = std::next(walks_.begin()); at != walks_.end(); ++at) row["next"].push_back(at->second);
+  return json_text(row);
 }
 
 Result<void> Restore::add_facts(storage::Store& source) {
@@ -276,7 +286,7 @@ storage::Commit Restore::facts_of(std::size_t target) const {
   for (const std::string& seed : seeds_) seeds += seed + "\n";
   commit.meta.emplace_back(meta_name::seeds, std::move(seeds));
   commit.meta.emplace_back(meta_name::settings, json(settings_).dump());
-  if (!walk_.empty()) commit.meta.emplace_back(meta_name::recrawl, walk_);
+  if (!walks_.empty()) commit.meta.emplace_back(meta_name::recrawl, walks_row());
   if (target == 0) {
     commit.meta.emplace_back(meta_name::bytes, std::to_string(bytes_));
     commit.meta.emplace_back(meta_name::redirects_out, json(redirects_).dump());

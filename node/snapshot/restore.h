@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,6 +71,7 @@ class Restore {
   Result<void> add_links(storage::Store& source, std::uint16_t partition);
   Result<void> add_facts(storage::Store& source);
   void add_walk(const std::string& row);
+  std::string walks_row() const;
   void add_seeds(const std::string& row);
   storage::Commit facts_of(std::size_t target) const;
 
@@ -88,8 +90,7 @@ class Restore {
   std::map<std::string, std::string> mirrors_;
   std::map<std::string, std::uint64_t> crashes_;
   std::map<std::string, std::string> redirects_;
-  std::int64_t walk_before_ = 0;
-  std::string walk_;
+  std::map<std::int64_t, nlohmann::json> walks_;  // orders by their moment
 };
 
 }  // namespace orbweaver

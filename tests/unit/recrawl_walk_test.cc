@@ -152,6 +152,32 @@ TEST_F(RecrawlWalkTest, ManyRecordsTakeSeveralStepsAndARestartGoesOnWhereItWas) 
   EXPECT_EQ(note->fields.front().second, std::to_string(pages));
 }
 
+// Seed 18092: an order took the place of one that had not begun here. The copies at peers that had carried that one out
+// had a visit that the holder never made.
+TEST_F(RecrawlWalkTest, AnOrderWaitsForThoseBeforeItAlsoOverARestart) {
+  for (std::size_t host = 1; host <= 3; ++host) fetched(host, 1, Time{});
+  const auto moment = [&](int number) { return stepped_ - seconds{10 - number}; };
+  for (int host = 1; host <= 3; ++host)
+    begin({{"before_us", moment(host).time_since_epoch().count()},
+           {"host", test::host_text(static_cast<std::size_t>(host))}});
+  start();
+  EXPECT_TRUE(walk_->under_way());
+  EXPECT_TRUE(walk_->awaits(0)) << "the last has not begun";
+  for (int host = 1; host <= 3; ++host) EXPECT_TRUE(walk_->repeats(moment(host)));
+  EXPECT_EQ(walk_to_end(), 3);
+  EXPECT_EQ(queued(), 3u);
+  EXPECT_EQ(**store_.meta(meta_name::recrawl), "");
+}
+
+TEST_F(RecrawlWalkTest, OrdersThatWaitAreBounded) {
+  int orders = 0;
+  for (; !walk_->full() && orders < 1'000; ++orders)
+    begin({{"before_us", (stepped_ + seconds{orders}).time_since_epoch().count()}});
+  EXPECT_LT(orders, 1'000);
+  walk_to_end();
+  EXPECT_FALSE(walk_->full());
+}
+
 TEST_F(RecrawlWalkTest, APartitionIsAwaitedUntilTheWalkHasPassedIt) {
   EXPECT_FALSE(walk_->awaits(0));
   for (std::size_t page = 0; page < 3000; ++page) fetched(page % 40, page, Time{});

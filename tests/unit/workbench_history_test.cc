@@ -141,8 +141,10 @@ void History::serve(BenchHost& host) {
   ASSERT_FALSE(host.head.empty());
   const std::size_t kind = below(random_, calm_ ? 1 : 8);
   if (kind == 7) return exclude_some(host);
-  if (kind == 6) {  // its robots.txt was requested, without an answer
+  if (kind == 6) {  // its robots.txt was requested, without an answer; the clock is stored (RobotsDesk::finish)
     allowed_[key] = now_ + milliseconds(shape_.delay_ms * 3);
+    const std::string name = test::host_text(name_.at(host.head.front().key).first);
+    if (shape_.delay_ms > 0) commit({.clocks = {{key, {allowed_[key], 0, name}}}});
     bench_->release(host, allowed_[key]);
     return;
   }
