@@ -45,11 +45,12 @@ void draw_unsynced(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
 void draw_unsynced_newcomer(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random random(mix(seed) ^ mix(0x2e3c));
   if (!random.chance(80) || !kinds.power_cut || !kinds.members || !kinds.hand_offs || p.peers < 2 || p.calm()) return;
+  if (p.settings.delay == Duration{}) return;
   using enum Fault::Kind;
   if (any_of_kinds(p, {disk_gone, strike, power_cut, late_seed, ask, recrawl})) return;
   make_it_last(random, p);
   p.settings.replicas = std::max(p.settings.replicas, 2u);
-  p.settings.delay = std::max(p.settings.delay, Duration{milliseconds{100}});
+  p.settings.delay = random.pick({Duration{seconds{1}}, Duration{seconds{3}}});
   p.settings.max_link_cache_entries = 0;
   Fault fault;
   fault.kind = power_cut;
