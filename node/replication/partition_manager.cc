@@ -250,13 +250,14 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
     case ring::TransferKind::release:
       if (done.agreed && asked_.erase(partition) + asked_again_.erase(partition) > 0) {
         dirty_.insert(partition);  // the holder has asked meanwhile, and waits for a word that follows its question
+      } else if (done.agreed && written_late_.erase(partition) > 0) {
+        dirty_.insert(partition);  // what was sent was not all
       } else if (done.agreed) {
-        written_late_.erase(partition);  // the holder has that too
         releasing_.insert(partition);
       } else {
-        // Unless it has been asked meanwhile, by a holder that may lack what was sent.
-        const bool asked = asked_.erase(partition) + asked_again_.erase(partition) > 0;
-        transfers_.want(done.task, ring::TransferKind::release, {.already_sent = !asked});
+        // All is sent, unless more came, or a holder has asked that may lack what was sent.
+        const bool again = asked_.erase(partition) + asked_again_.erase(partition) + written_late_.erase(partition) > 0;
+        transfers_.want(done.task, ring::TransferKind::release, {.already_sent = !again});
         dirty_.insert(partition);  // it may be planned already that another peer holds it
       }
       break;

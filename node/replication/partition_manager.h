@@ -140,7 +140,9 @@ class PartitionManager {
   void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) {
-    if (transfers_.wanted({tenures_.of(partition).holder, partition})) written_late_.insert(partition);
+    if (transfers_.wanted({tenures_.of(partition).holder, partition}) || transfers_.any_done())
+      written_late_.insert(partition);
+    releasing_.erase(partition);
     return_again(partition);
   }
   // A page's outcome was not copied: once all is settled the copies are filled, or the partition returned, again.

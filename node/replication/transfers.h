@@ -108,6 +108,7 @@ class Transfers {
   bool pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now);
   // The transfers that ended since the last call.
   std::vector<Done> take_done();
+  bool any_done() const { return !done_.empty(); }
   // Those asked to give whose records are equal: they have nothing to give.
   std::vector<Task> take_equal() { return std::exchange(equal_, {}); }
 

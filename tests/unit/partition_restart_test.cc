@@ -147,6 +147,31 @@ TEST_F(PartitionRestartTest, WhatIsWrittenWhileAPartitionIsReturnedIsReturnedToo
   check_settled();
 }
 
+// Before it drops its copy, a peer asks only whether there are enough others: what came since it sent all goes too.
+TEST_F(PartitionRestartTest, WhatIsWrittenBeforeACopyIsDroppedIsReturnedFirst) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = without_copy(partition);
+  ManagedNode& other = node(number);
+  bool asked = false;
+  lost_ = [&](std::size_t from, const Transfers::Out& out) {
+    const auto* const roots = std::get_if<ring::Roots>(&out.body);
+    asked = asked || (from == number && roots != nullptr && roots->kind == ring::TransferKind::release &&
+                      roots->roots.front().root == 0);
+    return false;
+  };
+  known_to(other, partition);
+  other.partition_manager->late_write(partition);
+  for (int i = 0; i < 10'000 && !asked; ++i) step();
+  ASSERT_TRUE(asked) << "all is sent";
+  const storage::Merge later = test::queued_merge(test::hosts_in(partition, 1)[0], 8'888, 1);
+  ASSERT_TRUE(other.store->commit(test::commit_of({.merges = {later}})));
+  other.partition_manager->late_write(partition);
+  settle();
+  EXPECT_TRUE(*node(1).store->find(later.key));
+  check_settled();
+}
+
 // Not only when the copies are compared: until then the holder has the page as queued, and the crawl may end.
 TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSettled) {
   form(3);
