@@ -8,8 +8,8 @@
 // Bounded: at most max_hosts hosts with at most 2*max_head URLs each, and per host no more than max_head_bytes bytes of
 // URLs (but at least one URL). The rest is on disk and comes in as places become free. When others need its place, a
 // host that may not be asked for long_wait gives it up: it is dead or slow, or its URLs wait for another try. It comes
-// back when it is due (waiting_hosts.h). So does a host that has served max_head URLs, or a fortieth of those in its
-// set if that is more: it waits on disk like the others. Parked hosts make room first.
+// back when it is due (waiting_hosts.h). A host that has served max_head URLs, or a fortieth of those in its set if
+// that is more, gives up its place in the same way. Parked hosts make room first.
 // The sets of what is known of the hosts (storage/seen_sets.h) have a limit of bytes: hosts beyond it come in only when
 // no other host has its turn, and have no set as long as there is no room for one. So no set is read for fewer than
 // max_head pages, nor more than 40 of its URLs for a page, unless its host waits long between them, and a peer that has

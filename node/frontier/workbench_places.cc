@@ -94,8 +94,8 @@ std::uint64_t Workbench::share_of(const BenchHost& host) const {
 }
 
 // Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
-// only here. Not for those on disk while hosts are parked: those make room, or hosts that may be asked would wait on
-// disk behind them.
+// only here. Not for hosts on disk while others are parked. The parked ones make room: else hosts that may be asked
+// would wait on disk behind them.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
   if (host.busy || host.pending > 0 || host.served < config_.max_head) return;
   const bool others = (dormant_ && parked_ == 0) || one_is_due_elsewhere();
@@ -115,7 +115,7 @@ bool Workbench::wants_hosts() const {
   return dormant_ && may_come_in() && (parked_ == 0 || discoveries_ < max_discoveries);
 }
 
-// Hosts on disk and hosts that are due get the places by turns: whose turn it was last is the second.
+// Hosts on disk and hosts that are due share the free places: those that got the last one are looked at second.
 Result<void> Workbench::fill_places() {
   const bool call_back_first = call_back_first_;
   if (call_back_first) ORBWEAVER_TRY(call_back());

@@ -135,8 +135,8 @@ class PartitionManager {
     return transfers_.pushed_back(from, sequence, now);
   }
   // A peer has returned all that it had of some partitions. It counts under the present tenure of each: for an earlier
-  // one it had been asked before, and may have received more since. It counts when this process was asked what it
-  // lacks: an earlier one had more.
+  // one it had been asked before, and may have received more since. And it counts only when this process was asked what
+  // it lacks: an earlier one had more.
   void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) {

@@ -238,12 +238,12 @@ void Restore::add_walk(const std::string& row) {
   Result<json> walk = parse_outside_json(row);
   if (!walk || !walk->is_object()) return;
   const json next = walk->contains("next") ? walk->at("next") : json::array();
-  walk->erase("next");
-  (*walk)["after"] = "";
-  (*walk)["queued"] = 0;
-  walks_[number_field(*walk, "before_us", 0).value_or(0)] = *walk;
-  for (const json& order : next)
+  for (const char* name : {"next", "after", "queued"}) walk->erase(name);
+  const auto add = [this](const json& order) {
     if (order.is_object()) walks_[number_field(order, "before_us", 0).value_or(0)] = order;
+  };
+  add(*walk);
+  for (const json& order : next) add(order);
 }
 
 std::string Restore::walks_row() const {

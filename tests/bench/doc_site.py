@@ -214,6 +214,11 @@ class DocSite:
     def root_url(self, host):
         return f"http://{host}:{self.port}/"
 
+    def temporary_paths(self):
+        """Lines for nginx.conf: nothing is written outside the site's directory."""
+        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        return "".join(f"  {kind}_temp_path {self.directory}/{kind};\n" for kind in kinds)
+
     def write_files(self):
         start = os.path.join(self.directory, "start")
         os.mkdir(start)
@@ -229,10 +234,6 @@ class DocSite:
             )
             foot = f"sub_filter '</body>' '<p>{others}</p></body>'; sub_filter_once on;" if self.links else ""
             servers.append(self.server(host, directory, foot))
-        temporary = "".join(
-            f"  {kind}_temp_path {self.directory}/{kind};\n"
-            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
         compress = "gzip on; gzip_comp_level 1; gzip_min_length 500;" if self.gzip else "gzip off;"
         with open(os.path.join(self.directory, "nginx.conf"), "w", encoding="utf-8") as out:
             out.write(f"""daemon off;
@@ -241,7 +242,7 @@ pid {self.directory}/nginx.pid;
 error_log {self.directory}/error.log warn;
 events {{ worker_connections 2048; }}
 http {{
-{temporary}  include /etc/nginx/mime.types;
+{self.temporary_paths()}  include /etc/nginx/mime.types;
   default_type application/octet-stream;
   {LOG}
   access_log {self.log_path} requests;
