@@ -379,11 +379,16 @@ void World::ask(std::size_t number, const std::string& verb, const std::string& 
   for (const nlohmann::json& url : asked.at("urls")) unanswered_seeds_.insert(url.get<std::string>());
 }
 
+void World::begin_ending() {
+  ending_ = true;
+  disk_lost_as_it_ended_ = disk_lost_just_now();
+}
+
 void World::exited(std::size_t number, const Exit& exit) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
   peer.exit = exit;
-  if (exit.finished) ending_ = true;  // the only peer of a ring notifies no other peer
+  if (exit.finished && !ending_) begin_ending();  // the only peer of a ring notifies no other peer
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
   // It could not hand everything over in time, and is started again after the faults.
   if (exit.code != 0 && exit.message.find("leave_timeout is over") != std::string::npos) {

@@ -225,6 +225,8 @@ class World {
   bool disk_lost_just_now() const {
     return disk_lost_at_ && now_ - *disk_lost_at_ < parameters_.settings.suspicion_time;
   }
+  // The same when the first peer said that the crawl has ended: nobody makes the lost copies again.
+  bool disk_lost_as_it_ended() const { return disk_lost_as_it_ended_; }
   // All seeds that the ring was given, also later ones.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
@@ -233,6 +235,8 @@ class World {
   bool faults_over() const { return since_start() >= parameters_.faults_end; }
   // A peer has notified the others that the crawl has ended.
   bool ending() const { return ending_; }
+  // Some peers may not have heard of an order to visit pages again.
+  bool recrawls_asked() const { return !recrawls_.empty(); }
 
   // --- outcome ---
   const std::vector<std::string>& failures() const { return failures_; }
@@ -246,6 +250,7 @@ class World {
   }
   std::size_t build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak);
   void add_joiner(const Fault& fault);
+  void begin_ending();
   void inject(const Fault& fault);
   bool may_happen(const Fault& fault) const;
   bool is_member(const SimPeer& peer) const;
@@ -362,6 +367,7 @@ class World {
   bool copies_may_lack_ = false;
   std::set<ring::PeerId> without_disk_;
   std::optional<Time> disk_lost_at_;
+  bool disk_lost_as_it_ended_ = false;
   std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number
   std::uint64_t next_disturbance_ = 0;
   Trace trace_;

@@ -17,7 +17,7 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   count_to_late_seed(message);
   const auto* finish = std::get_if<ring::Finish>(&message.body);
   if (finish != nullptr && finish->stage == ring::EndStage::decided && !ending_) {
-    ending_ = true;
+    begin_ending();
     heal();
   }
   tell([&](Checker& checker) { checker.message_sent(*this, from, to, message); });

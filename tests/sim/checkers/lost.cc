@@ -96,7 +96,7 @@ class Lost final : public Checker {
 
   void collect(World& world) {
     for (SimPeer& peer : world.peers()) {
-      if (peer.may_be_refused) continue;
+      if (peer.may_be_refused || came_back_too_late(world, peer)) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) return world.fail(name(), store.error().message);
       for (const std::uint16_t partition : store->partitions()) {
@@ -108,6 +108,15 @@ class Lost final : public Checker {
         }
       }
     }
+  }
+
+  // The others counted it as dead (presume_dead_after), and their crawl ended before it met them again. What it found
+  // alone stays on its disk.
+  static bool came_back_too_late(World& world, const SimPeer& peer) {
+    const bool late = world.sides_may_end_alone() && peer.exit && peer.exit->code != 0 &&
+                      peer.exit->message.find("the crawl has ended") != std::string::npos;
+    if (late) world.tolerate("what a peer found alone, that came back when the crawl had ended");
+    return late;
   }
 
   // A holder that missed a user's request to visit pages again ignores it; its replicas may have received it. That the
