@@ -133,6 +133,7 @@ class Workbench {
     std::size_t operator()(const storage::UrlDigest& digest) const;
   };
   BenchHost& add_host(const storage::HostKey& key, std::string_view name);
+  void learn_name(BenchHost& host, std::string_view name) const;
   Result<BenchHost*> bring_in(const storage::HostKey& key);
   Result<void> discover();
   Result<void> call_back();

@@ -24,8 +24,7 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   std::unique_ptr<BenchHost>& slot = hosts_[key];
   slot = std::make_unique<BenchHost>();
   slot->key = key;
-  slot->name = name;
-  slot->next_allowed = earliest_(key.partition, name);
+  if (!name.empty()) learn_name(*slot, name);
   if (const auto lent = lent_.find(key); lent != lent_.end()) {
     slot->next_allowed = std::max(slot->next_allowed, lent->second.next_allowed);
     slot->lent_until = lent->second.returned;
@@ -39,6 +38,12 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
     slot->bytes = (*clock)->bytes;
   }
   return *slot;
+}
+
+// A host that comes in from disk has its name from its first URL, which may come later.
+void Workbench::learn_name(BenchHost& host, std::string_view name) const {
+  host.name = name;
+  host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, name));
 }
 
 // In memory only: on disk it keeps its place, which is the same for every peer.
@@ -88,6 +93,7 @@ void Workbench::count(BenchHost& host, const QueuedUrl& url, bool comes) {
 }
 
 void Workbench::insert(BenchHost& host, const QueuedUrl& url) {
+  if (host.name.empty()) learn_name(host, CanonicalUrl::host_in(url.url));
   const auto at = std::lower_bound(host.head.begin(), host.head.end(), url.position, earlier);
   host.head.insert(at, url);
   count(host, url, true);
@@ -132,6 +138,7 @@ Result<void> Workbench::refill(BenchHost& host) {
         break;
       }
       host.loaded = url.position;
+      if (host.name.empty()) learn_name(host, CanonicalUrl::host_in(url.url));
       if (issued_.contains(url.key.url)) continue;
       const Time waits_until = url.position.not_before();
       limit_wait(url);

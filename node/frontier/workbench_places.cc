@@ -4,7 +4,6 @@
 #include "node/errors/storage_error.h"
 #include "node/frontier/workbench.h"
 #include "node/try.h"
-#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
@@ -128,10 +127,6 @@ Result<BenchHost*> Workbench::bring_in(const HostKey& key) {
   BenchHost& host = add_host(key, {});
   host.more_on_disk = true;
   ORBWEAVER_TRY(refill(host));
-  if (!host.head.empty()) {
-    host.name = CanonicalUrl::host_in(host.head.front().url);
-    host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, host.name));
-  }
   return &host;
 }
 

@@ -96,6 +96,7 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     commit.meta.push_back(tenure_row({partition, tenure}));
     returned_.erase(partition);
     written_late_.erase(partition);
+    patient_.erase(partition);
     returned_in_part_.erase(partition);
     asked_.erase(partition);
     asked_again_.erase(partition);
@@ -239,7 +240,11 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
     case ring::TransferKind::return_:
       returned_.insert(partition);
       if (done.in_part) returned_in_part_.insert(partition);
-      if (written_late_.erase(partition) > 0 || (done.in_part && settled_)) return_again(partition);
+      if (written_late_.erase(partition) > 0) {
+        patient_.insert(partition);
+        return_again(partition);
+      }
+      if (done.in_part && settled_) return_again(partition);
       asked_.erase(partition);
       // What is complete was so before the holder asked, and it may not have waited for it then.
       if (asked_again_.erase(partition) > 0) {
@@ -251,6 +256,7 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (done.agreed && asked_.erase(partition) + asked_again_.erase(partition) > 0) {
         dirty_.insert(partition);  // the holder has asked meanwhile, and waits for a word that follows its question
       } else if (done.agreed && written_late_.erase(partition) > 0) {
+        patient_.insert(partition);
         dirty_.insert(partition);  // what was sent was not all
       } else if (done.agreed) {
         releasing_.insert(partition);

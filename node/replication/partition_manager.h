@@ -142,6 +142,7 @@ class PartitionManager {
   void late_write(ring::Partition partition) {
     if (transfers_.wanted({tenures_.of(partition).holder, partition}) || transfers_.any_done())
       written_late_.insert(partition);
+    patient_.insert(partition);
     releasing_.erase(partition);
     return_again(partition);
   }
@@ -242,6 +243,7 @@ class PartitionManager {
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
   std::set<ring::Partition> written_late_;                         // while this peer returned them
+  std::set<ring::Partition> patient_;                              // to be returned because of late writes alone
   std::set<ring::Partition> returned_in_part_;                     // with pages as before their fetch, or to be
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
   std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch

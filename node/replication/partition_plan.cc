@@ -149,6 +149,7 @@ void PartitionManager::plan_held(ring::Partition partition, Holding& holding, co
 void PartitionManager::plan_kept(ring::Partition partition, const Planning& planning) {
   const View& view = planning.view;
   const ring::Tenure& tenure = tenures_.of(partition);
+  const bool patient = patient_.erase(partition) > 0 && !asked_.contains(partition);
   const bool owner = view.owner(partition) == self_;
   // What an owner admits may be news to the next owner.
   if (owner && settled_) returned_.erase(partition);
@@ -161,11 +162,11 @@ void PartitionManager::plan_kept(ring::Partition partition, const Planning& plan
     return;
   }
   if (!replica && !owner && has_some && settled_)
-    return transfers_.want({tenure.holder, partition}, ring::TransferKind::release);
+    return transfers_.want({tenure.holder, partition}, ring::TransferKind::release, {.patient = patient});
   const bool not_yet = !returned_.contains(partition) && (replica || (has_some && !settled_));
   // Not asked: this peer may have lost what it had acknowledged. Who asked sends what differs anyway.
   if (not_yet || asked_.contains(partition))
-    transfers_.want({tenure.holder, partition}, ring::TransferKind::return_, {.give = not_yet});
+    transfers_.want({tenure.holder, partition}, ring::TransferKind::return_, {.give = not_yet, .patient = patient});
 }
 
 // A holder that is not a known member is a newcomer whose name travels more slowly than its messages, or a peer that

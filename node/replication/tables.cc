@@ -83,6 +83,7 @@ ring::TableSizes PartitionManager::tables() const {
   ring::append(sizes, {{"partitions.held", held_.size()},
                        {"partitions.returned", returned_.size()},
                        {"partitions.written_late", written_late_.size()},
+                       {"partitions.patient", patient_.size()},
                        {"partitions.returned_in_part", returned_in_part_.size()},
                        {"partitions.backfilled", backfilled_.size()},
                        {"partitions.in_part", in_part_.size()},

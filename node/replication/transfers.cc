@@ -11,6 +11,8 @@ namespace {
 // Time between two checks whether a partition is ready, and after the answer "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
+// What is written while it is returned goes once in this time, and not with each write.
+constexpr Duration patience_with_writes = std::chrono::seconds{1};
 // A question is asked again soon, for the first one to a peer that is back may be lost with a connection that a cut
 // left behind; then after the timeout, after twice that, and so on up to a maximum.
 constexpr Duration first_patience = std::chrono::seconds{1};
@@ -28,15 +30,19 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
     now.give = now.give || extras.give;
     now.hosts = now.hosts || extras.hosts;
     now.fill = now.fill || extras.fill;
+    const bool hastened = now.patient && !extras.patient;
+    now.patient = now.patient && extras.patient;
     count(at->second);
     // What is asked already has not asked for this.
-    if (asks_more && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
+    if ((asks_more && at->second.stage > Stage::getting_ready) || (hastened && at->second.stage == Stage::waiting))
+      restart(task, at->second, Time{});
     return;
   }
   if (!added) cancel(task);
   State& state = tasks_[task];
   state.kind = kind;
   state.extras = extras;
+  if (extras.patient) state.since = ticked_ + patience_with_writes;
   peers_of_[task.partition].insert(task.to);
   ++of_kind_[static_cast<std::size_t>(kind)];
   count(state);

@@ -62,6 +62,7 @@ class Transfers {
     bool give = false;          // the other peer returns what it has of it; return_: it is owed
     bool hosts = false;         // hosts' waits go even if the records are equal
     bool fill = false;          // the copy is not known to be whole
+    bool patient = false;       // begins a second after the last tick: more may be written meanwhile
   };
   struct Out {
     ring::PeerId to;

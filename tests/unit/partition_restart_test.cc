@@ -147,6 +147,39 @@ TEST_F(PartitionRestartTest, WhatIsWrittenWhileAPartitionIsReturnedIsReturnedToo
   check_settled();
 }
 
+// Seed 31353 of the simulator: a peer that left kept each link until it was gone, and sent all that it had of the
+// partition with each of them.
+TEST_F(PartitionRestartTest, WhatIsWrittenLinkByLinkIsReturnedOnceASecond) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = without_copy(partition);
+  ManagedNode& other = node(number);
+  ASSERT_FALSE(other.view->keeps(partition));
+  unsettle(number);
+  std::size_t sent = 0;
+  lost_ = [&](std::size_t from, const Transfers::Out& out) {
+    if (const auto* batch = std::get_if<ring::Batch>(&out.body); batch != nullptr && from == number)
+      sent += batch->records.size();
+    return false;
+  };
+  constexpr std::size_t links = 200;
+  for (std::size_t page = 0; page < links; ++page) {
+    const storage::Merge link = test::queued_merge(test::hosts_in(partition, 1)[0], page, 1);
+    ASSERT_TRUE(other.store->commit(test::commit_of({.merges = {link}})));
+    other.partition_manager->late_write(partition);
+    run(milliseconds(20));
+  }
+  run(seconds(5));
+  EXPECT_EQ(other.partition_manager->to_return(), 0u);
+  EXPECT_LT(sent, 6 * links);  // four seconds of writing
+  EXPECT_GE(sent, links);
+  EXPECT_TRUE(*node(1).store->find(test::queued_merge(test::hosts_in(partition, 1)[0], links - 1, 1).key));
+  lost_ = {};
+  move(number);
+  settle();
+  check_settled();
+}
+
 // Before it drops its copy, a peer asks only whether there are enough others: what came since it sent all goes too.
 TEST_F(PartitionRestartTest, WhatIsWrittenBeforeACopyIsDroppedIsReturnedFirst) {
   form(3);

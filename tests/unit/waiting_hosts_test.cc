@@ -113,6 +113,7 @@ class PlacesTest : public testing::Test {
     const storage::HostKey key = host->key;
     EXPECT_GE(now_, allowed_[key]) << "too early";
     const storage::QueuedUrl url = bench_->issue(*host);
+    EXPECT_EQ(host->name, CanonicalUrl::host_in(url.url)) << "its settings and leases go by its name";
     const Duration delay = slow_.contains(key) ? Duration{minutes{1}} : Duration{milliseconds{100}};
     allowed_[key] = now_ + delay;
     bench_->release(*host, now_ + delay);
@@ -177,6 +178,29 @@ TEST_F(PlacesTest, AWaitingHostIsAskedWhenItIsDueAndNotBefore) {
   now_ = allowed_[host_key_of(1)];
   EXPECT_EQ(fetch_one(), host_key_of(1));
   EXPECT_EQ(bench_->waiting().size(), 0u);
+}
+
+// Its only URL may have ended meanwhile, by a copy or another peer's word.
+TEST_F(PlacesTest, AHostThatComesBackWithNothingToDoGetsItsNameWithTheNextUrl) {
+  start(4, 100);
+  slow_.insert(host_key_of(1));
+  for (std::size_t page = 0; page < 2; ++page) add(1, page);
+  ASSERT_TRUE(fetch_one());
+  for (std::size_t host = 2; host < 10; ++host) add(host, 0);
+  run(seconds{5});
+  ASSERT_EQ(bench_->waiting().size(), 1u);
+  // The others leave memory, so it has room there.
+  for (std::size_t host = 2; host < 10; ++host) foreign_.insert(host_key_of(host).partition);
+  foreign_.erase(host_key_of(1).partition);
+  bench_->fetchability_changed({foreign_.begin(), foreign_.end()});
+  storage::Merge ended = test::queued_merge(1, 1, 0);
+  ended.record.state = storage::UrlState::failed;
+  commit({.merges = {ended}});
+  run(minutes{2});
+  ASSERT_EQ(bench_->waiting().size(), 0u);
+  add(1, 2);
+  run(seconds{1});
+  EXPECT_EQ(pages_[host_key_of(1)], 2u);
 }
 
 // As many as memory has room for wait elsewhere; the others keep their places.

@@ -120,6 +120,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.asked", {each_partition, empty}},
       {"partitions.asked_again", {each_partition, empty}},
       {"partitions.written_late", {each_partition, empty}},
+      {"partitions.patient", {each_partition, empty}},
       {"partitions.returned_in_part", {each_partition, empty}},
       {"partitions.releasing", {each_partition, empty}},
       {"partitions.fetchability_changed", {each_partition}},

@@ -2,7 +2,7 @@
 // where the run's faults make living peers look dead (cuts, pauses, bad networks), or after a take-over of a partition
 // without a second copy. A repeated or early fetch in such a partition is counted, not failed. Nor does a peer ask in
 // an older epoch than another has. Here a power cut is an exception too: it may take a hand-over, and who knows of it
-// may be down.
+// may be down. So may, without second copies, be the only one that knows of its take-over.
 #include <algorithm>
 #include <map>
 
@@ -25,7 +25,8 @@ class OneOwner final : public Checker {
     if (!of_request) return;
     const ring::Partition partition = *of_request;
     const SimPeer& asker = world.peers()[request.peer];
-    if (world.parameters().settings.replicas < 2 && world.stats().taken_over > 0) world.held_twice(partition);
+    const bool taken_without_a_copy = world.parameters().settings.replicas < 2 && world.stats().taken_over > 0;
+    if (taken_without_a_copy) world.held_twice(partition);
     for (const SimPeer& other : world.peers()) {
       if (other.number == asker.number || other.core == nullptr) continue;
       const bool excused = world.parameters().living_may_look_dead();
@@ -40,7 +41,7 @@ class OneOwner final : public Checker {
     const std::uint64_t epoch = asker.core->tenures().of(partition).epoch;
     std::uint64_t& latest = latest_[partition];
     if (epoch < latest) {
-      if (!asker.forgot_writes && !world.parameters().living_may_look_dead())
+      if (!asker.forgot_writes && !taken_without_a_copy && !world.parameters().living_may_look_dead())
         return world.fail(name(), "peer " + std::to_string(asker.number) + " asks for " + request.url + " in epoch " +
                                       std::to_string(epoch) + ", and one has asked in " + std::to_string(latest));
       world.tolerate("asked in an older epoch");
