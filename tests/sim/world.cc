@@ -229,9 +229,10 @@ void World::start(std::size_t number) {
 // that it was given: as long as it asks there, the directory stays.
 void World::move_elsewhere(SimPeer& peer) {
   if (parameters_.moves == 0 || forgot_ || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
+  const Duration to_meet = parameters_.settings.suspicion_time;
   const bool found = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
     return other.number != peer.number && is_member(other) && !other.paused &&
-           other.started + parameters_.settings.suspicion_time < peer.ended;
+           std::max(other.started, peer.went_on) + to_meet < peer.ended;
   });
   const bool all_met = std::all_of(peers_.begin(), peers_.end(), [&](const SimPeer& moved) {
     return moved.generation == 1 || moved.number == peer.number || moved.status == Status::gone ||

@@ -21,6 +21,10 @@ class Ends final : public Checker {
   std::string_view name() const override { return "ends"; }
 
   void message_sent(World& world, std::size_t from, std::size_t, const ring::Message& message) override {
+    if (const auto* word = std::get_if<ring::Sync>(&message.body);
+        word != nullptr && word->members.size() == 1 && word->members[0].id == message.from &&
+        word->members[0].state == ring::MemberState::left)
+      left_alone_.try_emplace({from, world.peers()[from].generation}, alone(world, from));
     if (const auto* finish = std::get_if<ring::Finish>(&message.body);
         finish != nullptr && finish->stage == ring::EndStage::decided)
       said(world, from, finish->totals);
@@ -56,12 +60,9 @@ class Ends final : public Checker {
           name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
     if (exit.finished) return said(world, number, exit.totals);
     // No peer stayed to hand over to: the leaver says so, and its records remain on its disk.
-    const auto& peers = world.peers();
-    const bool alone = std::none_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
-      return other.number != number && other.status == Status::up && !other.leaving && has_joined(other) &&
-             !presumed_dead(world, number, other.number);
-    });
-    if (peer.leaving && alone && exit.message.find("remain in the data directory") != std::string::npos) return;
+    const auto told = left_alone_.find({number, peer.generation});
+    const bool was_alone = told != left_alone_.end() ? told->second : alone(world, number);
+    if (peer.leaving && was_alone && exit.message.find("remain in the data directory") != std::string::npos) return;
     if (peer.leaving && (peer.counts.discovered() > 0 || peer.counts.outbox > 0))
       return world.fail(name(), "peer " + std::to_string(number) + " has left and still holds " +
                                     std::to_string(peer.counts.discovered()) + " URLs");
@@ -73,6 +74,14 @@ class Ends final : public Checker {
   static bool has_joined(const SimPeer& peer) {
     const auto ring = peer.store->meta(meta_name::ring);
     return !ring || ring->has_value();
+  }
+
+  // Nobody is there to hand over to.
+  static bool alone(World& world, std::size_t number) {
+    return std::none_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& other) {
+      return other.number != number && other.status == Status::up && !other.leaving && has_joined(other) &&
+             !presumed_dead(world, number, other.number);
+    });
   }
 
   // Also a moment after such a cut: they have not met again yet.
@@ -203,6 +212,8 @@ class Ends final : public Checker {
   std::set<std::map<std::string, std::uint64_t>> totals_;  // of each side
   std::set<std::size_t> down_at_end_;                      // when the first totals were told
   std::map<std::size_t, Time> last_request_;               // by peer
+  // By peer and its life: whether it was alone when it said that it has left. It repeats that until it is answered.
+  std::map<std::pair<std::size_t, std::uint64_t>, bool> left_alone_;
   std::uint64_t bytes_ = 0;                                // of pages
 };
 
