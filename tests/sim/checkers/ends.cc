@@ -21,9 +21,9 @@ class Ends final : public Checker {
   std::string_view name() const override { return "ends"; }
 
   void message_sent(World& world, std::size_t from, std::size_t, const ring::Message& message) override {
-    if (const auto* word = std::get_if<ring::Sync>(&message.body);
-        word != nullptr && word->members.size() == 1 && word->members[0].id == message.from &&
-        word->members[0].state == ring::MemberState::left)
+    if (const auto* word = std::get_if<ring::Sync>(&message.body); word != nullptr && word->members.size() == 1 &&
+                                                                   word->members[0].id == message.from &&
+                                                                   word->members[0].state == ring::MemberState::left)
       left_alone_.try_emplace({from, world.peers()[from].generation}, alone(world, from));
     if (const auto* finish = std::get_if<ring::Finish>(&message.body);
         finish != nullptr && finish->stage == ring::EndStage::decided)
@@ -214,7 +214,7 @@ class Ends final : public Checker {
   std::map<std::size_t, Time> last_request_;               // by peer
   // By peer and its life: whether it was alone when it said that it has left. It repeats that until it is answered.
   std::map<std::pair<std::size_t, std::uint64_t>, bool> left_alone_;
-  std::uint64_t bytes_ = 0;                                // of pages
+  std::uint64_t bytes_ = 0;  // of pages
 };
 
 }  // namespace
