@@ -82,6 +82,8 @@ class Workbench {
   // little later the host's own requests wait.
   std::optional<Time> lend(const storage::HostKey& key, std::string_view name, Time now);
   void take_back(const storage::HostKey& key, Time next_allowed, Time now);
+  // What the store is to know of the host then.
+  storage::HostClock clock_after(const storage::HostKey& key, std::string_view name, Time next_allowed, Time now);
   bool is_lent(const storage::HostKey& key) const;
   // As far as memory knows it; else 0.
   Duration crawl_delay(const storage::HostKey& key);

@@ -69,6 +69,23 @@ void Workbench::take_back(const storage::HostKey& key, Time next_allowed, Time n
   if (!host->busy && !host->parked) schedule(*host);
 }
 
+storage::HostClock Workbench::clock_after(const storage::HostKey& key, std::string_view name, Time next_allowed,
+                                          Time now) {
+  storage::HostClock clock;
+  if (const auto known = store_->clock(key); known && *known) clock = **known;
+  if (const BenchHost* const host = find(key)) {
+    clock.failures = host->failures;
+    clock.pace = host->pacing.pace;
+    clock.pages = host->pages;
+    clock.bytes = host->bytes;
+    next_allowed = std::max(next_allowed, host->next_allowed);
+  }
+  clock.next_allowed = std::max(clock.until(now), next_allowed);
+  clock.wait = std::max(clock.next_allowed - now, Duration{});
+  clock.host = name;
+  return clock;
+}
+
 bool Workbench::is_lent(const storage::HostKey& key) const {
   const auto found = lent_.find(key);
   return found != lent_.end() && found->second.out;

@@ -276,6 +276,7 @@ Result<void> Peer::after(const Step& step) {
   for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
   ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
+  ORBWEAVER_TRY(fetches_.outcomes.store_lent_clocks(step));
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(fence_.tick(step));
   if (fence_.confirmed()) ORBWEAVER_TRY(seeds_.admit_own(step));

@@ -11,6 +11,9 @@ namespace {
 // Time between two checks whether a partition is ready, and after the answer "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
+// A partition that is not ready to move after this long makes room for others, and tries again after as long: say, an
+// owner of its pages' links is slow.
+constexpr Duration max_getting_ready = std::chrono::seconds{5};
 // What is written while it is returned goes once in this time, and not with each write.
 constexpr Duration patience_with_writes = std::chrono::seconds{1};
 // A question is asked again soon, for the first one to a peer that is back may be lost with a connection that a cut
@@ -266,7 +269,10 @@ void Transfers::activate(const Turn& turn) {
     State& state = tasks_.at(task);
     state.empty = store_->counts(task.partition).discovered() == 0;
     state.no_room = may_wait && !state.empty;
-    if (!state.no_room) set_stage(task, state, Stage::getting_ready);
+    if (!state.no_room) {
+      set_stage(task, state, Stage::getting_ready);
+      state.since = turn.now;
+    }
     list(target, task.partition, state, false);
   };
   while (!target.places.empty() && target.places.begin()->next == Next::activate &&
@@ -286,11 +292,15 @@ void Transfers::activate(const Turn& turn) {
 // Asks for comparison of the roots of all partitions that are ready, and again where no answer came.
 void Transfers::ask(const Turn& turn) {
   std::map<std::pair<ring::TransferKind, bool>, ring::Roots> questions;
+  std::vector<Task> unready;
   const auto add = [&](ring::Partition partition) {
     const Task task{turn.to, partition};
     State& state = tasks_.at(task);
     const bool again = state.stage == Stage::comparing;
-    if (!again && !turn.world.ready(partition, state.kind)) return true;
+    if (!again && !turn.world.ready(partition, state.kind)) {
+      if (state.moves() && turn.now - state.since >= max_getting_ready) unready.push_back(task);
+      return true;
+    }
     ring::Roots& question = questions[{state.kind, state.extras.give}];
     if (question.roots.size() >= config_.roots_a_message) return false;  // the others come with the next tick
     state.root = store_->root(partition);
@@ -329,6 +339,9 @@ void Transfers::ask(const Turn& turn) {
     for (const ring::PartitionDigest& root : question.roots) of_question.push_back(root.partition);
     turn.out.push_back({turn.to, std::move(question)});
   }
+  const auto waits = places.lower_bound({.next = Next::wait_to_move});
+  if (waits != places.end() && waits->next == Next::wait_to_move)
+    for (const Task& task : unready) restart(task, tasks_.at(task), turn.now + max_getting_ready);
   // Questions that never got an answer are not kept forever.
   std::map<std::uint64_t, std::vector<ring::Partition>>& open = turn.target.questions;
   while (open.size() > max_questions) open.erase(open.begin());

@@ -148,7 +148,7 @@ bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
     // What came in meanwhile goes too, but not for ever: links may come all the time.
     if (state.kind == ring::TransferKind::hand_off && state.root != store_->root(partition) &&
         state.passes < max_passes) {
-      restart(Task(task->first), state, Time{}, Stage::getting_ready);
+      restart(Task(task->first), state, ticked_, Stage::getting_ready);
     } else {
       end(Task(task->first), false);
     }

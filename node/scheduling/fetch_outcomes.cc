@@ -159,6 +159,13 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
 
 // The page's outcome comes with the last links. Until then the page is queued, and what a crash leaves undone is done
 // again (merging is idempotent).
+Result<void> FetchOutcomes::store_lent_clocks(const Step& step) {
+  storage::Commit commit;
+  commit.clocks = around_.access.leases().take_clocks();
+  if (!commit.clocks.empty()) ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  return {};
+}
+
 Result<void> FetchOutcomes::commit_piece(const Step& step) {
   if (in_pieces_.empty()) return {};
   Job& job = *around_.jobs.find(in_pieces_.front());

@@ -163,7 +163,10 @@ std::optional<ring::Lease> LeaseDesk::lend_turn(Time now, const ring::PeerId& fr
 
 void LeaseDesk::take_back(Time now, std::map<storage::HostKey, Turn>::iterator turn, Duration wait) {
   const Duration delay = std::max(sites_->pacing(turn->second.name).delay, bench_->crawl_delay(turn->first));
-  bench_->take_back(turn->first, now + std::max(wait, delay), now);
+  const Time next_allowed = now + std::max(wait, delay);
+  bench_->take_back(turn->first, next_allowed, now);
+  if (next_allowed > now)
+    clocks_.emplace_back(turn->first, bench_->clock_after(turn->first, turn->second.name, next_allowed, now));
   turns_.erase(turn);
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/crawl/peer_state.h"
@@ -62,6 +63,8 @@ class LeaseDesk {
   // again.
   void on_request(const Step& step, const ring::PeerId& from, const ring::LeaseRequest& request,
                   const ring::ReplyPath& reply);
+  // Of hosts whose turns came back since the last call: to be stored, so that they go along when a partition moves.
+  std::vector<std::pair<storage::HostKey, storage::HostClock>> take_clocks() { return std::exchange(clocks_, {}); }
   ring::TableSizes tables() const;
 
  private:
@@ -104,6 +107,7 @@ class LeaseDesk {
   std::vector<std::uint64_t> unsent_;
   HostLeaseBook book_{state_->settings.delay};  // as an owner
   std::map<storage::HostKey, Turn> turns_;      // as a holder
+  std::vector<std::pair<storage::HostKey, storage::HostClock>> clocks_;
 };
 
 }  // namespace orbweaver

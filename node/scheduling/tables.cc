@@ -18,11 +18,8 @@ ring::TableSizes HostAccess::tables() const {
 }
 
 ring::TableSizes LeaseDesk::tables() const {
-  return {{"leases.wanted", leases_.size()},
-          {"leases.of_hosts", lease_of_.size()},
-          {"leases.unsent", unsent_.size()},
-          {"leases.turns", turns_.size()},
-          {"leases.hosts", book_.hosts()}};
+  return {{"leases.wanted", leases_.size()}, {"leases.of_hosts", lease_of_.size()}, {"leases.unsent", unsent_.size()},
+          {"leases.turns", turns_.size()},   {"leases.hosts", book_.hosts()},       {"leases.clocks", clocks_.size()}};
 }
 
 ring::TableSizes RobotsDesk::tables() const {

@@ -30,12 +30,13 @@ constexpr std::string_view ask_route = "ask";
 constexpr std::uint64_t status_every = 256;
 constexpr std::uint64_t look_whether_whole_every = 32;
 
-// A page that a peer fetched before its start, and returns as queued: its links may be missing still (decision 26,
-// point 2).
+// A page that a peer returns as queued: it fetched it before its start, or was alone since, and the links may be missing
+// still (decision 26, point 2).
 bool returned_as_queued(const SimPeer& peer, const storage::UrlRecord& page, Time now) {
   const auto row = peer.store->meta(meta_name::copied_until);
   CopiedUntil copied;
-  return peer.generation > 1 && row && *row && copied.restore(**row, now) && copied.lacks(page);
+  return (peer.generation > 1 || peer.alone || !page.fetched_here) && row && *row && copied.restore(**row, now) &&
+         copied.lacks(page);
 }
 
 // The visits of a page that have an outcome.
@@ -250,8 +251,8 @@ void World::move_elsewhere(SimPeer& peer) {
   count("a directory that moved");
 }
 
-// A page whose last outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that
-// another one returns as queued is none.
+// Of a peer that dies, or is left alone: a page whose last outcome it alone has may be fetched once more by whichever
+// peer takes over. An outcome that another one returns as queued is none.
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
   for (const std::uint16_t partition : peer.store->partitions()) {
@@ -276,6 +277,7 @@ void World::look_whether_alone(SimPeer& peer) {
   const ring::HashRing& ring = peer.core->ring();
   if (parameters_.settings.replicas < 2 || ring.empty()) return;
   if (ring.owners(0, 2).size() == 1) {
+    if (!peer.alone) note_single_copies(peer);  // it returns them as queued from now on
     peer.alone = true;
   } else if (peer.alone) {
     const ring::TableSizes tables = peer.core->tables();

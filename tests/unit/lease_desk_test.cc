@@ -114,6 +114,25 @@ TEST_F(LeaseDeskTest, TheOwnerGivesAHostToOneAtATimeAndKeepsItsWait) {
   EXPECT_GE(later.wait, 4'000'000u);
 }
 
+// Seed 56182 of the simulator: a host was asked in a turn that its holder had lent, and too soon by the next holder.
+TEST_F(LeaseDeskTest, TheWaitAfterATurnThatWasLentIsStored) {
+  const storage::HostKey key = rig_.state.partitioner.host_key(own_, 0);
+  ring::LeaseAsk ask{.id = 5, .action = ring::LeaseAction::take, .host = ring::md5(own_), .name = own_};
+  const auto taken = answers_to({ask});
+  ASSERT_EQ(taken.size(), 1u);
+  ASSERT_TRUE(taken[0].leases.at(0).given);
+  EXPECT_TRUE(desk_.take_clocks().empty());
+  ask.action = ring::LeaseAction::return_;
+  ask.wait = 4'000'000;
+  ASSERT_TRUE(answers_to({ask}).at(0).leases.at(0).given);
+  const auto clocks = desk_.take_clocks();
+  ASSERT_EQ(clocks.size(), 1u);
+  EXPECT_EQ(clocks[0].first, key);
+  EXPECT_EQ(clocks[0].second.host, own_);
+  EXPECT_EQ(clocks[0].second.next_allowed, rig_.now + std::chrono::seconds{4});
+  EXPECT_TRUE(desk_.take_clocks().empty());
+}
+
 TEST_F(LeaseDeskTest, OfAnotherPeersHostItSaysNothing) {
   EXPECT_TRUE(answers_to({ask_for(foreign_, ring::LeaseAction::take)}).empty());
   const auto both = answers_to({ask_for(foreign_, ring::LeaseAction::take), ask_for(own_, ring::LeaseAction::take)});

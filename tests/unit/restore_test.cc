@@ -204,6 +204,32 @@ TEST(Restore, WhatBelongsToNoPartitionIsCarriedOver) {
   }
 }
 
+// One peer is at the first of two orders to visit pages again, another one at the second, with a third that waits.
+TEST(Restore, OrdersToVisitPagesAgainAreJoinedAndBegunAnew) {
+  MemoryKv first, second;
+  Store a = std::move(*Store::open(first));
+  Store b = std::move(*Store::open(second));
+  Commit commit;
+  commit.meta = {{"recrawl", R"({"before_us":5,"after":"http://a.test/x","queued":7,
+                                 "next":[{"before_us":9,"host":"b.test","match":""}]})"}};
+  ASSERT_TRUE(a.commit(commit));
+  commit.meta = {{"recrawl", R"({"before_us":9,"host":"b.test","match":"","after":"http://b.test/y","queued":2,
+                                 "next":[{"before_us":12,"host":"","match":"news"}]})"}};
+  ASSERT_TRUE(b.commit(commit));
+  Restored restored(2);
+  auto restore = restored.begin();
+  ASSERT_TRUE(restore->add(a));
+  ASSERT_TRUE(restore->add(b));
+  ASSERT_TRUE(restore->finish());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto walk = nlohmann::json::parse((*restored.open(i).meta("recrawl")).value_or("{}"));
+    EXPECT_EQ(walk.value("before_us", 0), 5);
+    EXPECT_EQ(walk.value("after", "?"), "");
+    EXPECT_EQ(walk.value("next", nlohmann::json()).dump(),
+              R"([{"before_us":9,"host":"b.test","match":""},{"before_us":12,"host":"","match":"news"}])");
+  }
+}
+
 // Every row is where the peers of the new ring look for it: records, what is known of hosts and sites, links, crashes.
 TEST(Restore, ARingMayHaveAnotherNumberOfPartitions) {
   for (const PartitionBy by : {PartitionBy::host, PartitionBy::domain, PartitionBy::url})

@@ -75,5 +75,35 @@ TEST_F(TransfersTest, WhatComesInDuringAHandOffGoesToo) {
   EXPECT_EQ(done_.size(), 2u);
 }
 
+TEST_F(TransfersTest, ManyPartitionsAreComparedInOneMessageUpToItsBound) {
+  config_.roots_a_message = 5;
+  start();
+  for (ring::Partition partition = 0; partition < 12; ++partition) want(partition, TransferKind::backfill);
+  // Empty partitions do not count against max_active.
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 4; ++i)
+    for (const Transfers::Out& next : tick_after(milliseconds(20)))
+      sizes.push_back(std::get<ring::Roots>(next.body).roots.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 5, 2}));
+}
+
+TEST_F(TransfersTest, ABatchIsBoundedInBytes) {
+  config_.batch.max_records = 1'000;
+  config_.batch.max_bytes = 200;
+  start();
+  fill(ours_, 3, 2, 20);
+  want(3, TransferKind::backfill);
+  hear(*answer(tick().at(0).body));
+  const auto out = tick();
+  ASSERT_EQ(out.size(), config_.batch.max_in_flight);
+  for (const Transfers::Out& next : out) {
+    std::size_t bytes = 0;
+    const auto& records = std::get<ring::Batch>(next.body).records;
+    for (const ring::BatchRecord& record : records) bytes += record.record.size();
+    EXPECT_GE(bytes, 200u);
+    EXPECT_LT(bytes - records.list().back().record.size(), 200u) << "the record that fills it is its last";
+  }
+}
+
 }  // namespace
 }  // namespace orbweaver

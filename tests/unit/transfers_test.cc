@@ -257,36 +257,6 @@ TEST_F(TransfersTest, Contract5_PartitionsAndBatchesOnTheirWayAreBounded) {
   for (ring::Partition partition = 0; partition < 10; ++partition) expect_known(partition);
 }
 
-TEST_F(TransfersTest, ManyPartitionsAreComparedInOneMessageUpToItsBound) {
-  config_.roots_a_message = 5;
-  start();
-  for (ring::Partition partition = 0; partition < 12; ++partition) want(partition, TransferKind::backfill);
-  // Empty partitions do not count against max_active.
-  std::vector<std::size_t> sizes;
-  for (int i = 0; i < 4; ++i)
-    for (const Transfers::Out& next : tick_after(milliseconds(20)))
-      sizes.push_back(std::get<ring::Roots>(next.body).roots.size());
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 5, 2}));
-}
-
-TEST_F(TransfersTest, ABatchIsBoundedInBytes) {
-  config_.batch.max_records = 1'000;
-  config_.batch.max_bytes = 200;
-  start();
-  fill(ours_, 3, 2, 20);
-  want(3, TransferKind::backfill);
-  hear(*answer(tick().at(0).body));
-  const auto out = tick();
-  ASSERT_EQ(out.size(), config_.batch.max_in_flight);
-  for (const Transfers::Out& next : out) {
-    std::size_t bytes = 0;
-    const auto& records = std::get<ring::Batch>(next.body).records;
-    for (const ring::BatchRecord& record : records) bytes += record.record.size();
-    EXPECT_GE(bytes, 200u);
-    EXPECT_LT(bytes - records.list().back().record.size(), 200u) << "the record that fills it is its last";
-  }
-}
-
 // --- course of a transfer -------------------------------------------------------------------------------------------
 
 TEST_F(TransfersTest, AHandOffFreezesUntilItEnds) {
@@ -316,6 +286,33 @@ TEST_F(TransfersTest, HandOffsThatAreNotReadyLeaveRoomForOthers) {
   for (int step = 0; step < 100 && done_.empty(); ++step) step_once();
   ASSERT_EQ(done_.size(), 1u);
   EXPECT_EQ(done_[0].task.partition, 5);
+  not_ready_.clear();
+  run();
+  EXPECT_EQ(done_.size(), 6u);
+}
+
+// They may wait for an owner of their pages' links that is slow.
+TEST_F(TransfersTest, HandOffsThatAreNotReadyForLongLetOthersMove) {
+  for (ring::Partition partition = 0; partition < 6; ++partition) {
+    fill(ours_, partition, 1, 3);
+    if (partition < 5) not_ready_.insert(partition);
+    want(partition, TransferKind::hand_off);
+  }
+  ASSERT_LT(config_.max_active, 5u);
+  const auto frozen = [&] {
+    std::set<ring::Partition> partitions;
+    for (ring::Partition partition = 0; partition < 6; ++partition)
+      if (transfers_->frozen(partition)) partitions.insert(partition);
+    return partitions;
+  };
+  (void)tick();
+  const std::set<ring::Partition> first = frozen();
+  (void)tick_after(seconds(4));
+  EXPECT_EQ(frozen(), first) << "a hand-off takes a moment to be ready";
+  for (int step = 0; step < 2000 && done_.empty(); ++step) step_once();
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].task.partition, 5);
+  EXPECT_LE(frozen().size(), config_.max_active);
   not_ready_.clear();
   run();
   EXPECT_EQ(done_.size(), 6u);

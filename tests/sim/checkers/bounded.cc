@@ -193,6 +193,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"leases.unsent", {[](const Sizes& s) { return s.of("leases.wanted"); }}},
       {"leases.turns", {[](const Sizes& s) { return s.pages; }}},
       {"leases.hosts", {[](const Sizes& s) { return s.pages; }}},
+      {"leases.clocks", {[](const Sizes& s) { return s.pages; }}},
       {"robots.shared", {[](const Sizes& s) { return std::size_t{s.settings.max_hosts_in_memory}; }}},
       {"robots.to_parse", {each_host, empty}},
       {"questions.under_way", {[](const Sizes&) { return std::size_t{256}; }}},

@@ -76,6 +76,23 @@ class Ends final : public Checker {
     return !ring || ring->has_value();
   }
 
+  // A peer that was let in, and cut off before the ring took it for a member. It has nothing but links to the seeds.
+  static bool has_seeds_alone(World& world, std::size_t number) {
+    const SimPeer& peer = world.peers()[number];
+    if (peer.core != nullptr || peer.counts.discovered() > 0) return false;
+    auto store = storage::Store::open(*peer.kv);
+    const std::vector<std::string>& seeds = world.seeds();
+    for (std::uint32_t partition = 0; store && partition < world.parameters().settings.partitions; ++partition) {
+      const auto links = store->outbox_of(static_cast<ring::Partition>(partition), 0, peer.counts.outbox);
+      if (!links) return false;
+      for (const storage::OutboxEntry& link : *links)
+        if (const auto record = storage::decode_record(link.record);
+            !record || std::find(seeds.begin(), seeds.end(), record->url) == seeds.end())
+          return false;
+    }
+    return store.has_value();
+  }
+
   // Nobody is there to hand over to.
   static bool alone(World& world, std::size_t number) {
     return std::none_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& other) {
@@ -183,7 +200,7 @@ class Ends final : public Checker {
     storage::Counts sum = held_in_all(world, side);
     std::size_t open = 0;
     for (const SimPeer& peer : world.peers()) {
-      if (!side.contains(peer.number)) continue;
+      if (!side.contains(peer.number) || has_seeds_alone(world, peer.number)) continue;
       sum.outbox += peer.counts.outbox;
       open += peer.requests.size();
     }

@@ -22,7 +22,9 @@ class Equal final : public Checker {
     if (!read(world)) return;
     const auto finished = std::count_if(world.peers().begin(), world.peers().end(),
                                         [](const SimPeer& peer) { return peer.exit && peer.exit->finished; });
-    const bool copied = world.parameters().settings.replicas > 1 && finished > 1 && !world.disk_lost_as_it_ended();
+    const bool alone = world.stats().faults.contains("an end of another side");
+    const bool copied =
+        world.parameters().settings.replicas > 1 && finished > 1 && !alone && !world.disk_lost_as_it_ended();
     for (const auto& [partition, records] : known_)
       for (const auto& [url, on] : records) look_at(world, partition, url, on, copied);
   }

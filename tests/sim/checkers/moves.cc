@@ -223,7 +223,7 @@ class Moves final : public Checker {
     // A question whose answer is late is asked again.
     const auto asked = static_cast<std::uint64_t>(1 + world.parameters().max_answer_lag / settings.batch_timeout);
     const std::uint64_t messages = peers * peers * (first_messages + count_of(lasts, message_every)) +
-                                   asked * settings.partitions * (peers + 2 * settings.replicas);
+                                   asked * settings.partitions * (peers + 4 * settings.replicas);
     if (calm_.messages > messages)
       world.fail(name(), std::to_string(calm_.messages) + " messages to recover in " + duration_text(lasts) +
                              ", at most " + std::to_string(messages));

@@ -4,7 +4,7 @@
 // grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
 // A robots.txt has no copies: after a peer has begun or ended, its next holder does not know the Crawl-delay before it
 // has read the file again. What it asks for until then is a robots.txt: of other hosts, then the host's own.
-// Nor does a peer know it whose last writes a power cut has taken.
+// Nor does a peer know it whose last writes a power cut has taken, or whose clock is set past the file's lifetime.
 #include <algorithm>
 #include <map>
 
@@ -27,7 +27,9 @@ class Polite final : public Checker {
     Duration delay = world.parameters().delay_of(request.host);
     const bool before_own = host.elsewhere && request.kind == RequestKind::robots && host.read_among != peers_in(world);
     const bool forgot = request.kind == RequestKind::robots && world.peers()[request.peer].forgot_writes;
-    if (host.rules_read && !before_own && !forgot) delay = std::max(delay, world.web().crawl_delay(request.host));
+    const bool expired = request.kind == RequestKind::robots && is_set_forward(world, request.peer);
+    if (host.rules_read && !before_own && !forgot && !expired)
+      delay = std::max(delay, world.web().crawl_delay(request.host));
     std::string breach;
     if (host.open > 0) {
       breach = "two requests at a time to ";
@@ -75,6 +77,12 @@ class Polite final : public Checker {
   }
 
  private:
+  static bool is_set_forward(const World& world, std::size_t peer) {
+    const std::vector<Fault>& faults = world.parameters().faults;
+    return std::any_of(faults.begin(), faults.end(),
+                       [&](const Fault& fault) { return fault.peer == peer && fault.clock >= robots_lifetime; });
+  }
+
   // Changes when a peer starts or ends.
   static std::pair<std::uint64_t, std::uint64_t> peers_in(World& world) {
     std::pair<std::uint64_t, std::uint64_t> sum;
