@@ -30,7 +30,7 @@ constexpr std::string_view ask_route = "ask";
 constexpr std::uint64_t status_every = 256;
 constexpr std::uint64_t look_whether_whole_every = 32;
 
-// A page that a peer returns as queued: it fetched it before its start, or was alone since, and the links may be missing
+// A page that a peer returns as queued: it fetched it before its start, or was alone since. The links may be missing
 // still (decision 26, point 2).
 bool returned_as_queued(const SimPeer& peer, const storage::UrlRecord& page, Time now) {
   const auto row = peer.store->meta(meta_name::copied_until);
