@@ -81,6 +81,10 @@ class Kv {
   // `upper_bound`: keys at or above it are not seen; empty: none. It must outlive the cursor.
   virtual std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) = 0;
   virtual Result<void> write(const KvBatch& batch) = 0;
+  // Writes that succeeded so far. Any thread may call this, and sync().
+  virtual std::uint64_t written() const { return 0; }
+  // What was written before the call is on the disk itself when it returns. Errors: as of a write.
+  virtual Result<void> sync() { return {}; }
   // The memory that it uses, by its own count; 0 where it does not count.
   virtual std::uint64_t memory_bytes() const { return 0; }
   // A copy of all tables as of one moment during the call, which a Kv of the same kind opens. `directory` must not

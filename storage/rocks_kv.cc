@@ -10,8 +10,11 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <atomic>
 #include <cstdarg>
 #include <limits>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "storage/rocks_files.h"
@@ -131,9 +134,25 @@ class RocksKv final : public Kv {
       if (!status.ok()) return failed("preparing a write to " + config_.directory, status);
     }
     rocksdb::WriteOptions options;
-    options.sync = config_.sync_writes || batch.synced();
+    options.sync = batch.synced();
     const rocksdb::Status status = db_->Write(options, &batch_);
-    if (!status.ok()) return failed("writing to " + config_.directory, status);
+    if (!status.ok()) return keep(failed("writing to " + config_.directory, status));
+    written_.fetch_add(1, std::memory_order_release);
+    return {};
+  }
+
+  std::uint64_t written() const override { return written_.load(std::memory_order_acquire); }
+
+  // Writes go on meanwhile. After a failed write RocksDB must not be asked: an assertion that distributions leave
+  // compiled in would end the process (WritableFileWriter, RocksDB 7.8).
+  Result<void> sync() override {
+    if (config_.look_only) return {};
+    {
+      const std::lock_guard lock(fault_mutex_);
+      if (fault_) return tl::make_unexpected(*fault_);
+    }
+    const rocksdb::Status status = db_->SyncWAL();
+    if (!status.ok()) return keep(failed("syncing " + config_.directory, status));
     return {};
   }
 
@@ -161,6 +180,11 @@ class RocksKv final : public Kv {
   }
 
  private:
+  tl::unexpected<Error> keep(tl::unexpected<Error> fault) {
+    const std::lock_guard lock(fault_mutex_);
+    if (!fault_) fault_ = fault.value();
+    return fault;
+  }
   rocksdb::ColumnFamilyHandle* family(Table table) const { return families_[static_cast<std::size_t>(table)]; }
 
   RocksConfig config_;
@@ -168,6 +192,9 @@ class RocksKv final : public Kv {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   rocksdb::WriteBatch batch_;
+  std::atomic<std::uint64_t> written_{0};
+  std::mutex fault_mutex_;
+  std::optional<Error> fault_;  // the first write or sync that failed
   std::vector<rocksdb::Slice> key_slices_;
   std::vector<rocksdb::PinnableSlice> found_;
   std::vector<rocksdb::Status> statuses_;

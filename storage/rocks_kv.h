@@ -1,4 +1,5 @@
-// The Kv on RocksDB: one instance per peer, one column family per table. The only code that uses RocksDB.
+// The Kv on RocksDB: one instance per peer, one column family per table. The only code that uses RocksDB. A write
+// survives the death of the process (the operating system has it), and a power cut after the next sync().
 #pragma once
 
 #include <memory>
@@ -12,9 +13,6 @@ namespace orbweaver::storage {
 struct RocksConfig {
   std::string directory;
   std::uint64_t cache_bytes = 64u << 20;  // block cache, shared by all tables
-  // False: a write survives the death of the process (the operating system has it).
-  // True: it survives a power cut (fsync at each write; about ten times slower).
-  bool sync_writes = false;
   // For commands that inspect the directory of a process that has ended: it is read and never changed, not even to
   // recover its journal. Writes succeed and are discarded.
   bool look_only = false;

@@ -218,7 +218,8 @@ struct Exit {
   std::map<std::string, std::uint64_t> totals;  // when finished: the ring's, equal on every peer
 };
 
-// Under record_links: a page's links, for the trace. The page is durable.
+// Under record_links: a page's links, for the trace. The page's outcome is written. After a power cut the trace may
+// have a page that is fetched once more.
 struct RecordLinks {
   storage::TracePage page;
 };

@@ -21,7 +21,9 @@
 #include "node/process/announcer.h"
 #include "node/process/directory_lock.h"
 #include "node/process/event_queue.h"
+#include "node/process/fetch_ended.h"
 #include "node/process/in_flight.h"
+#include "node/process/journal_sync.h"
 #include "node/process/link_recorder.h"
 #include "node/process/log.h"
 #include "node/process/message_intake.h"
@@ -67,13 +69,6 @@ ring::PeerId random_id() {
   return id;
 }
 
-// For commands that run in other directories.
-std::string absolute_path(const std::string& path) {
-  std::error_code unknown;
-  const std::filesystem::path whole = std::filesystem::absolute(path, unknown);
-  return path.empty() || unknown ? path : whole.string();
-}
-
 class PeerProcess {
  public:
   explicit PeerProcess(PeerOptions options)
@@ -82,6 +77,7 @@ class PeerProcess {
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
     Exit exit = loop();
+    release_rest(exit);
     close();
     if (Result<void> written = write_ending(exit); !written && exit.code == 0)
       return tl::make_unexpected(written.error());
@@ -105,6 +101,8 @@ class PeerProcess {
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
+  bool release(Result<Commands> held, Exit& exit);
+  void release_rest(Exit& exit);
   void look(Time now);
   void publish(Time now);
   static void announce(const std::vector<std::string>& lines) {
@@ -124,6 +122,7 @@ class PeerProcess {
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
+  std::optional<JournalSync> journal_;  // under durability = power
   MessageIntake intake_{events_};
   std::unique_ptr<ring::ZmqTransport> transport_;
   std::unique_ptr<Core> peer_;
@@ -150,7 +149,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
         {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_per_address,
-         static_cast<std::size_t>(memory_->plan().messages_out / 2)},
+         static_cast<std::size_t>(memory_->plan().messages_out / (settings.durability == Durability::power ? 4 : 2))},
         on_message);
     if (opened) {
       transport_ = std::move(*opened);
@@ -168,14 +167,11 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
 }
 
 Result<void> PeerProcess::write_peer_file() {
-  const nlohmann::json file = {{"id", peer_->id().hex()},
-                               {"ring", peer_->ring_id().hex()},
-                               {"address", transport_->listen_address()},
-                               {"status_address", status_.address()},
-                               {"ring_key_file", absolute_path(options_.settings.values.ring_key_file)},
-                               {"pid", ::getpid()}};
-  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n", options_.settings.values.durability,
-                     opener_.get());
+  const Settings& settings = options_.settings.values;
+  return orbweaver::write_peer_file(options_.directory,
+                                    {peer_->id().hex(), peer_->ring_id().hex(), transport_->listen_address(),
+                                     status_.address(), settings.ring_key_file, ::getpid()},
+                                    settings.durability, opener_.get());
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -233,7 +229,6 @@ Result<void> PeerProcess::open() {
   in_flight_ = std::move(*in_flight);
   auto kv = storage::open_rocks({.directory = options_.directory + "/store",
                                  .cache_bytes = settings.max_storage_memory,
-                                 .sync_writes = settings.durability == Durability::power,
                                  .write_buffer_bytes = write_buffer_bytes(memory_->plan()),
                                  .max_open_files = static_cast<int>(descriptors_.store_files),
                                  .waiter = opener_.get()});
@@ -268,6 +263,12 @@ Result<void> PeerProcess::open() {
   auto peer = Core::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
+  if (settings.durability == Durability::power) {
+    journal_.emplace(*kv_, JournalSync::Bounds{memory_->plan().messages_out / 4, settings.max_fetches},
+                     [this] { events_.push(TickEvent{}); });
+    if (Result<void> started = journal_->start(); !started) return started;
+    if (const auto synced = journal_->finish(); !synced) return tl::make_unexpected(synced.error());
+  }
   in_flight_->clear();  // the store has recorded them by now
   look(clock_.now());
   publish(clock_.now());
@@ -362,20 +363,7 @@ void PeerProcess::fetch_done(FetchResponse response) {
     }
   }
   if (!job) return;
-  FetchEnded ended;
-  ended.id = response.id;
-  ended.error = response.error;
-  ended.error_text = response.error_text;
-  ended.tls_fault = response.tls_fault;
-  ended.status = response.status;
-  ended.ended = response.ended;
-  ended.bytes = response.response_head.size() + response.body.size();
-  ended.retry_after = retry_after(response.response_head, response.ended);
-  ended.set_cookies = header_values(response.response_head, "set-cookie");
-  // A body that the server did not finish is not the page, so the page is tried again. A body that this peer cut at its
-  // limit is kept.
-  if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
-  if (ended.error == FetchError::none && response.truncated == Truncated::time) ended.error = FetchError::timeout;
+  FetchEnded ended = ended_of(response);
   const bool page_follows = ended.error == FetchError::none;
   events_.push(std::move(ended));
   if (page_follows) workers_->push(std::move(*job), std::move(response));
@@ -386,7 +374,7 @@ void PeerProcess::look(Time now) {
   std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
-  used["messages_out"] += transport_->stats().waiting_bytes;
+  used["messages_out"] += transport_->stats().waiting_bytes + (journal_ ? journal_->held_bytes() : 0);
   peer_->note_memory(memory_->look(std::move(used)));
   board_.note_look(now);
 }
@@ -481,6 +469,23 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   return true;
 }
 
+// False: the peer ends.
+bool PeerProcess::release(Result<Commands> held, Exit& exit) {
+  if (!held) {
+    exit = Exit{static_cast<int>(held.error().code), held.error().message, false, {}};
+    return false;
+  }
+  return std::all_of(held->begin(), held->end(), [&](Command& command) { return carry_out(command, exit); });
+}
+
+// What it said last. A peer whose disk failed says nothing more.
+void PeerProcess::release_rest(Exit& exit) {
+  if (!journal_) return;
+  Result<Commands> held = journal_->finish();
+  if (held) std::erase_if(*held, [](const Command& command) { return std::holds_alternative<StartFetch>(command); });
+  if (Exit failed; !release(std::move(held), failed) && exit.code == 0) exit = std::move(failed);
+}
+
 Exit PeerProcess::loop() {
   Exit exit;
   Commands commands;
@@ -495,17 +500,21 @@ Exit PeerProcess::loop() {
       commands.clear();
       now = clock_.now();
       if (auto* page = std::get_if<PageDone>(&event)) page->mark.at_work();
+      const auto ended = JournalSync::ended_by(event);
       peer_->step(now, std::move(event), commands);
+      if (journal_ && ended) journal_->note_ended(*ended);
       for (Command& command : commands)
-        if (!carry_out(command, exit)) return exit;
+        if (!(journal_ && journal_->holds(command)) && !carry_out(command, exit)) return exit;
     }
     events.clear();
     events_.handled();
+    if (journal_ && !release(journal_->take(), exit)) return exit;
     // Fetches in flight may end by themselves, so a clean stop repeats no request; but one may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
     if (stop_at) opener_->stop_in(stop_patience);  // counted from the first stop
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
       cancelled = true;
+      if (journal_ && !release(journal_->finish(), exit)) return exit;
       fetcher_->stop();  // answers with `cancelled` for all fetches in flight
       workers_->cancel();
     }

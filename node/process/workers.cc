@@ -18,7 +18,10 @@ Result<std::unique_ptr<Workers>> Workers::start(const WorkersConfig& config, con
     workers->readers_.push_back(std::move(*reader));
   }
   workers->done_ = done;
-  if (config.settings.durability == Durability::power) workers->sync_ = std::make_unique<PageSync>(done);
+  if (config.settings.durability == Durability::power) {
+    workers->sync_ = std::make_unique<PageSync>(done);
+    if (Result<void> started = workers->sync_->start(); !started) return tl::make_unexpected(started.error());
+  }
   for (const std::unique_ptr<PageReader>& reader : workers->readers_) {
     const Result<void> started =
         start_thread(workers->threads_.emplace_back(), [pool = workers.get(), self = reader.get()] {
@@ -73,6 +76,7 @@ Result<void> Workers::stop() {
   ready_.notify_all();
   if (links_ != nullptr) links_->stop_waiting();  // no thread commits any more
   for (std::thread& thread : threads_) thread.join();
+  if (sync_ != nullptr) sync_->stop();
   threads_.clear();
   Result<void> closed;
   for (const std::unique_ptr<PageReader>& reader : readers_)

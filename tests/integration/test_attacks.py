@@ -178,6 +178,11 @@ class FullDisk(ring.Case):
         """The store is what the disk is too full for; a small disk, so that it holds no space in advance."""
         self.check_full(1, 20_000, "--archive", "off", mebibytes=12)
 
+    @ring.about(15)
+    def test_so_does_a_peer_whose_writes_survive_a_power_cut(self):
+        """The write that fails is the journal's, or another thread's sync of it."""
+        self.check_full(1, 20_000, "--archive", "off", "--durability", "power", mebibytes=12)
+
     def test_no_space_from_the_start(self):
         place = self.small_disk(1)
         self.fill(place, 0)
