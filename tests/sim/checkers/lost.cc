@@ -31,10 +31,14 @@ class Lost final : public Checker {
     if (settings.scope == ScopeKind::host)
       for (const std::string& seed : seeds) scope.insert(std::string(host_in(seed)));
     const bool month = counts_as_a_month(world);
-    const Walk right = walk(world.web(), seeds, scope, settings.robots && !month);
-    // A robots.txt that counted as missing later may have named sitemaps before.
-    const Walk before = month ? walk(world.web(), seeds, scope, true) : right;
-    nothing_strange(world, right, before);
+    std::vector<std::string> from = seeds;
+    if (month) {  // a robots.txt that counted as missing later may have named sitemaps before
+      const Walk before = walk(world.web(), seeds, scope, true);
+      for (const auto* urls : {&before.fetched, &before.not_fetched})
+        from.insert(from.end(), urls->begin(), urls->end());
+    }
+    const Walk right = walk(world.web(), from, scope, settings.robots && !month);
+    nothing_strange(world, right);
     for (const auto& [url, record] : known_)
       for (const auto reason : {storage::Reason::trap, storage::Reason::budget, storage::Reason::crashes_crawler})
         if (record.reason == reason) world.count("kept out: " + std::string(storage::reason_name(reason)));
@@ -130,12 +134,9 @@ class Lost final : public Checker {
     return waits(a) ? b : a;
   }
 
-  void nothing_strange(World& world, const Walk& right, const Walk& before) {
-    const auto leads_to = [](const Walk& walk, const std::string& url) {
-      return walk.fetched.contains(url) || walk.not_fetched.contains(url);
-    };
+  void nothing_strange(World& world, const Walk& right) {
     for (const auto& [url, record] : known_)
-      if (!leads_to(right, url) && !leads_to(before, url))
+      if (!right.fetched.contains(url) && !right.not_fetched.contains(url))
         return world.fail(name(), url + " is known, and no page in scope leads to it");
   }
 
