@@ -90,8 +90,8 @@ Result<void> Peer::membership_changed(const Step& step) {
   seeds_.owners_changed();
   fetches_.access.owners_changed(step.now);
   records_.replication.outbox.owners_changed(members_.view());
-  // What waited for copies waits no longer, and has none. Likewise where nobody owns anything: this peer leaves, and
-  // all others seem to be gone.
+  // What waited for copies waits no longer, and has none. Likewise where no peer owns anything: this peer leaves,
+  // and all others seem to be gone.
   if (state_.settings.replicas > 1 && members_.view().copies(0).empty() && state_.store->counts().discovered() > 0)
     records_.replication.copied_until.note_alone(step.now);
   records_.replication.replicator.owners_changed(members_.view(), step.now);

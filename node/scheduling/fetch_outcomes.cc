@@ -160,9 +160,11 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
 // The page's outcome comes with the last links. Until then the page is queued, and what a crash leaves undone is done
 // again (merging is idempotent).
 Result<void> FetchOutcomes::store_lent_clocks(const Step& step) {
+  auto clocks = around_.access.leases().take_clocks();
+  if (clocks.empty()) return {};
   storage::Commit commit;
-  commit.clocks = around_.access.leases().take_clocks();
-  if (!commit.clocks.empty()) ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  commit.clocks = std::move(clocks);
+  ORBWEAVER_TRY(around_.writer.commit(step, commit));
   return {};
 }
 

@@ -3,18 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
 #include "node/url/canonical_url.h"
 #include "storage/memory_kv.h"
+#include "tests/unit/held_syncs.h"
 
 namespace orbweaver {
 namespace {
 
-// A store whose syncs wait until they are let through.
-class HeldKv final : public storage::Kv {
+class HeldKv final : public storage::Kv, public test::HeldSyncs {
  public:
+  HeldKv() : HeldSyncs("syncing a: the disk is full") {}
   using Batch = storage::KvBatch;
   storage::Result<std::optional<std::string>> get(storage::Table table, std::string_view key) override {
     return kv_.get(table, key);
@@ -27,49 +29,15 @@ class HeldKv final : public storage::Kv {
     return kv_.cursor(table, upper_bound);
   }
   storage::Result<void> write(const Batch& batch) override {
-    const std::lock_guard lock(mutex_);
     ++written_;
     return kv_.write(batch);
   }
-  std::uint64_t written() const override {
-    const std::lock_guard lock(mutex_);
-    return written_;
-  }
-  storage::Result<void> sync() override {
-    std::unique_lock lock(mutex_);
-    ++begun_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return allowed_ > 0; });
-    --allowed_;
-    if (fails_) return storage::fail(storage::ErrorKind::disk_full, "syncing a: the disk is full");
-    return {};
-  }
-  void allow(int syncs) {
-    const std::lock_guard lock(mutex_);
-    allowed_ += syncs;
-    changed_.notify_all();
-  }
-  void wait_for(int begun) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this, begun] { return begun_ >= begun; });
-  }
-  void fail_from_now() {
-    const std::lock_guard lock(mutex_);
-    fails_ = true;
-  }
-  int begun() const {
-    const std::lock_guard lock(mutex_);
-    return begun_;
-  }
+  std::uint64_t written() const override { return written_; }
+  storage::Result<void> sync() override { return HeldSyncs::sync(); }
 
  private:
   storage::MemoryKv kv_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t written_ = 0;
-  int begun_ = 0;
-  int allowed_ = 0;
-  bool fails_ = false;
+  std::atomic<std::uint64_t> written_ = 0;
 };
 
 class JournalSyncTest : public testing::Test {

@@ -7,45 +7,15 @@
 #include <map>
 #include <thread>
 
+#include "tests/unit/held_syncs.h"
+
 namespace orbweaver {
 namespace {
 
-// A file whose syncs wait until they are let through.
-class HeldFile final : public storage::SyncedFile {
+class HeldFile final : public storage::SyncedFile, public test::HeldSyncs {
  public:
-  storage::Result<void> sync() override {
-    std::unique_lock lock(mutex_);
-    ++begun_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return allowed_ > 0; });
-    --allowed_;
-    if (fails_) return storage::fail(storage::ErrorKind::disk_full, "cannot sync held.warc.gz.open");
-    return {};
-  }
-  void allow(int syncs) {
-    const std::lock_guard lock(mutex_);
-    allowed_ += syncs;
-    changed_.notify_all();
-  }
-  void wait_for(int begun) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this, begun] { return begun_ >= begun; });
-  }
-  void fail_from_now() {
-    const std::lock_guard lock(mutex_);
-    fails_ = true;
-  }
-  int begun() {
-    const std::lock_guard lock(mutex_);
-    return begun_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int begun_ = 0;
-  int allowed_ = 0;
-  bool fails_ = false;
+  HeldFile() : HeldSyncs("cannot sync held.warc.gz.open") {}
+  storage::Result<void> sync() override { return HeldSyncs::sync(); }
 };
 
 class PageSyncTest : public testing::Test {
