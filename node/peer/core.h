@@ -37,6 +37,8 @@ class Core {
   bool is_member() const { return peer_ && peer_->is_member(); }
   // What is being fetched may be cancelled.
   bool stopping() const { return lifecycle().stopping(); }
+  // It says goodbye, or has ended.
+  bool ending() const { return lifecycle().ending(); }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const { return peer_ && peer_->fetches(partition); }
   // As this peer knows it; empty: it has no ring yet.

@@ -175,18 +175,20 @@ Result<void> Peer::leave_tick(const Step& step) {
   if (fetches_.jobs.empty() && counts.outbox == 0 && counts.discovered() == 0 &&
       records_.replication.partition_manager.held() == 0 && records_.replication.replicator.idle())
     return ends_.process.exit(step, 0, "left; all partitions were handed over");
-  if (!alone && step.now < lifecycle_.leave_by()) return {};
-  lifecycle_.leave_now();  // transfers in flight are cancelled
+  if (!alone && step.now < lifecycle_.leave_by() && !lifecycle_.stopping()) return {};
+  lifecycle_.leave_now();  // transfers in flight are cancelled, and it cannot go on
   if (!fetches_.jobs.empty()) return {};
   const std::string remains = std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
                               " links to other peers remain in the data directory";
   if (alone) return ends_.process.exit(step, 0, "left; no peer is there to hand over to: " + remains);
   // It has not left: the others count it as down, and wait for what it has.
+  const bool late = step.now >= lifecycle_.leave_by();
   lifecycle_.stop();
-  return ends_.process.exit(step, ErrorCode::unreachable,
-                            "stopped, not left: leave_timeout is over, and " + remains +
-                                "; the ring waits for them: start this peer again, and let it leave with a longer "
-                                "leave_timeout");
+  return ends_.process.exit(
+      step, ErrorCode::unreachable,
+      "stopped, not left: " + std::string(late ? "leave_timeout is over" : "no peer was there until a moment ago") +
+          ", and " + remains + "; the ring waits for them: start this peer again, and let it leave" +
+          (late ? " with a longer leave_timeout" : ""));
 }
 
 }  // namespace orbweaver

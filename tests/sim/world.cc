@@ -21,7 +21,7 @@ constexpr Duration busy_step{std::chrono::microseconds{100}};
 constexpr std::uint32_t max_idle_ticks = 1000;
 // After the faults' end, a peer that left its work on its disk is noticed after this time,
 constexpr Duration alone_wait{std::chrono::seconds{1}};
-// and one whose leave_timeout was over after this: the ring waits for it.
+// and one that stopped while it left after this: the ring waits for it.
 constexpr Duration late_wait{std::chrono::seconds{20}};
 // How long fetches in flight may go on after a stop (node/process/peer_process.cc).
 constexpr Duration stop_patience{std::chrono::seconds{3}};
@@ -263,6 +263,8 @@ void World::note_single_copies(const SimPeer& peer) {
       if (ended == 0) continue;
       const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
         if (other.number == peer.number || !other.store) return false;
+        // What one has that does not answer is as good as lost: the others believe that it is down.
+        if (other.paused && now_ - other.paused_at >= parameters_.settings.suspicion_time) return false;
         const auto copy = other.store->find(merge.key);
         if (!copy || !*copy || visits_ended(**copy) < ended) return false;
         return (*copy)->state != storage::UrlState::fetched || !returned_as_queued(other, **copy, clock_of(other));
@@ -394,8 +396,9 @@ void World::exited(std::size_t number, const Exit& exit) {
   if (exit.finished && !ending_) begin_ending();  // the only peer of a ring notifies no other peer
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
   // It could not hand everything over in time, and is started again after the faults.
-  if (exit.code != 0 && exit.message.find("leave_timeout is over") != std::string::npos) {
-    ++stats_.faults["a leave that leave_timeout ended"];
+  if (exit.code != 0 && exit.message.find("stopped, not left: ") != std::string::npos) {
+    const bool late = exit.message.find("leave_timeout is over") != std::string::npos;
+    ++stats_.faults[late ? "a leave that leave_timeout ended" : "a leave of one that was alone for a moment"];
     take_down(number);
     peer.leaving = false;
     peer.restart_after.reset();

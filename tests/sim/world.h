@@ -79,7 +79,8 @@ struct SimPeer {
   std::deque<Waiting> waiting;                   // while it is paused or busy: events to be delivered afterwards
   std::size_t waiting_messages = 0;              // how many of them are messages
   std::size_t waiting_bytes = 0;                 // of those that are no probes
-  Time went_on{};                                // after its last pause
+  Time paused_at{};                              // its last pause
+  Time went_on{};                                // after that
   std::optional<storage::ErrorKind> disk_fault;  // the kind of failure that its disk is set to
   std::optional<std::uint64_t> reads_left;       // it has this many more reads before one fails
   std::optional<std::uint64_t> archive_left;     // and its archive takes so many more answers
@@ -219,6 +220,8 @@ class World {
   bool copies_may_lack() const { return copies_may_lack_; }
   // How often the page may be visited again, given the time of its first request.
   std::uint32_t visits_again(const std::string& url, Time first) const;
+  // Its peer has heard that the page is to be visited again.
+  bool visits_again(const Request& request) const;
   // A peer crashed twice while it read the page.
   bool may_be_given_up(const std::string& url) const;
   // A disk was lost so recently that no peer can have noticed yet.

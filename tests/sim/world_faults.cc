@@ -175,7 +175,7 @@ void World::stop(std::size_t number, std::optional<Duration> restart_after) {
   if (peers_[number].status != Status::up) return;
   if (wait_until_it_goes_on(number, [this, number, restart_after] { stop(number, restart_after); })) return;
   peers_[number].restart_after = restart_after;
-  peers_[number].leaving = false;  // a stop ends a leave
+  if (!peers_[number].core->ending()) peers_[number].leaving = false;  // a stop ends a leave
   step(number, StopEvent{false});
 }
 

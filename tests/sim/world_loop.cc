@@ -22,6 +22,7 @@ void World::pause(std::size_t number, Duration lasts, bool tick_last) {
   if (peer.status != Status::up || peer.paused) return;
   note("peer " + std::to_string(number) + " is paused");
   peer.paused = true;
+  peer.paused_at = now_;
   schedule(now_ + lasts,
            [this, number, generation = peer.generation, tick_last] { go_on(number, generation, tick_last); });
 }
@@ -86,7 +87,8 @@ bool World::wait_in_queue(std::size_t number, bool probe, std::size_t bytes, Act
   SimPeer& peer = peers_[number];
   if (!peer.paused && !is_busy(peer)) return false;
   const std::size_t most = parameters_.queue_bytes;
-  const bool fits = probe || most == 0 || peer.waiting_bytes == 0 || peer.waiting_bytes + bytes <= most;
+  // The largest messages get in too: what a full queue cannot take waits at the sender, and comes before what is later.
+  const bool fits = probe || most == 0 || peer.waiting_bytes + std::min(bytes, most / 2) <= most;
   if (!fits || peer.waiting_messages >= max_waiting_messages) {
     ++stats_.messages_lost;
     if (!fits) note("  lost: the queue of p" + std::to_string(number) + " is full");

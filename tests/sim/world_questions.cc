@@ -146,6 +146,14 @@ std::uint32_t World::visits_again(const std::string& url, Time first) const {
   return visits;
 }
 
+bool World::visits_again(const Request& request) const {
+  const Result<CanonicalUrl> page = CanonicalUrl::parse(base_of(request.url));
+  const SimPeer& peer = peers_[request.peer];
+  if (!page || !peer.store) return true;
+  const auto record = peer.store->find(key_of(*page));
+  return !record || !*record || (*record)->visit > 0;
+}
+
 bool World::may_be_given_up(const std::string& url) const {
   return std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& peer) {
     const auto crashes = crashes_at_.find({peer.number, url});

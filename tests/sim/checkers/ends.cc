@@ -40,7 +40,7 @@ class Ends final : public Checker {
     const SimPeer& peer = world.peers()[number];
     if (peer.may_be_refused) return;
     if (peer.leaving && exit.code == static_cast<int>(ErrorCode::unreachable) &&
-        exit.message.find("leave_timeout is over") != std::string::npos)
+        exit.message.find("stopped, not left: ") != std::string::npos)
       return;
     if (peer.disk_fault && exit.code != 0) {
       const ErrorCode right = *peer.disk_fault == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io;

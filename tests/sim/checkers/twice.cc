@@ -20,7 +20,8 @@ class Twice final : public Checker {
     if (first) first_[request.url] = world.now();
     if (left->second > 0) {
       --left->second;
-    } else if (world.visits_again(base_of(request.url), first_[request.url]) > again_[request.url]) {
+    } else if (world.visits_again(request) &&
+               world.visits_again(base_of(request.url), first_[request.url]) > again_[request.url]) {
       ++again_[request.url];
     } else if (world.take_single_copy(base_of(request.url))) {
       world.tolerate("fetched twice: its outcome died with a peer");
