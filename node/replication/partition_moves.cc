@@ -94,6 +94,10 @@ void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring
   ring::TenuresCompared answer{.nonce = question.nonce, .confirmed = confirmed};
   if (question.members_fingerprint != members_->membership().states_fingerprint())
     answer.members = members_->membership().member_list();
+  // Perhaps from another process with its identity.
+  else if (const ring::Member* known = members_->membership().find(from);
+           known != nullptr && !question.members.empty() && ring::supersedes(*known, question.members.front()))
+    answer.members = {*known};
   if (question.fingerprint != tenures.fingerprint()) {
     std::vector<std::uint16_t> differing = tenures.differing(question.sums);
     const std::size_t most = std::max<std::size_t>(1, max_rows / tenures.partitions_a_range());

@@ -391,6 +391,25 @@ void draw_domain_budgets(Random random, Parameters& p, const FaultKinds& kinds) 
   if (kinds.members && p.peers_in_all() == p.peers) draw_members(random, p);
 }
 
+// The directory of a peer that stays is copied and used twice. Others come and go; nothing keeps the two, and those who
+// know the first, from hearing of each other for long.
+void draw_copies(Random random, Parameters& p, const FaultKinds& kinds) {
+  if (!random.chance(250) || !kinds.copies || p.peers < 2) return;
+  std::set<std::size_t> stay;
+  for (std::size_t peer = 0; peer < p.peers; ++peer) stay.insert(peer);
+  for (const Fault& fault : p.faults) {
+    if (fault.is_question()) continue;
+    if (!fault.of_one_peer() || fault.kind == Fault::Kind::pause || fault.kind == Fault::Kind::strike ||
+        fault.kind == Fault::Kind::power_cut)
+      return;
+    stay.erase(fault.peer);
+  }
+  if (stay.empty()) return;
+  const std::size_t which = random.below(stay.size());
+  p.faults.push_back(fault_of(Fault::Kind::copy, *std::next(stay.begin(), static_cast<std::ptrdiff_t>(which)),
+                              random.between(Duration{seconds{2}}, p.faults_end), {}));
+}
+
 }  // namespace
 
 Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
@@ -423,6 +442,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   if (!stays_calm) draw_clocks_and_reads(seed, p, kinds);
   if (!stays_calm) draw_ends(seed, p, kinds);
   if (!stays_calm) draw_hand_offs(seed, p, kinds);
+  if (!stays_calm) draw_copies(Random(mix(seed ^ 0xc0b1)), p, kinds);
   return p;
 }
 

@@ -18,6 +18,7 @@ constexpr auto names = std::to_array<std::pair<Kind, std::string_view>>({
     {Kind::crash_all, "crash_all"},
     {Kind::stop, "stop"},
     {Kind::crash_at, "crash_at"},
+    {Kind::copy, "copy"},
     {Kind::leave, "leave"},
     {Kind::join, "join"},
     {Kind::cut, "cut"},
@@ -107,8 +108,8 @@ bool Fault::of_one_peer() const {
 
 bool Fault::disturbs_views() const {
   return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::stop &&
-         kind != Kind::disk_error && kind != Kind::disk_full && kind != Kind::read_error && kind != Kind::no_archive &&
-         !is_question();
+         kind != Kind::copy && kind != Kind::disk_error && kind != Kind::disk_full && kind != Kind::read_error &&
+         kind != Kind::no_archive && !is_question();
 }
 
 std::string Fault::text() const {

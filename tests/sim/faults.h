@@ -18,6 +18,7 @@ struct Fault {
     crash_at,    // the same for whichever peer, of those of `side` if there are any, sends the `sends`th message of
                  // type `what` from now on
     stop,        // cleanly; started again after `down`
+    copy,        // its data directory is copied while it is up, and a process started over the copy: that one must end
     leave,       // hands everything over and leaves; with `down` it is started again this long after its exit
     join,        // a further peer starts, and joins through peer `through`
     cut,         // for `down`, no message passes between the peers of `side` and the others

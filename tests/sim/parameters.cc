@@ -206,7 +206,8 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::loops,
                                  &FaultKinds::moves,
                                  &FaultKinds::connections,
-                                 &FaultKinds::hand_offs})
+                                 &FaultKinds::hand_offs,
+                                 &FaultKinds::copies})
     none.*kind = false;
   return none;
 }

@@ -15,7 +15,7 @@
 //                                       commas: members, cuts, pauses, skews, disks, disk_gone, deaths, strikes,
 //                                       power_cut, mirrors, budgets, recrawls, detours, questions, pieces, killers,
 //                                       clocks, reads, late_seeds, long_cuts, late_leaves, archives, loops, moves,
-//                                       connections, hand_offs; or all
+//                                       connections, hand_offs, copies; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -80,7 +80,8 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"loops", &kinds.loops},
                                               {"moves", &kinds.moves},
                                               {"connections", &kinds.connections},
-                                              {"hand_offs", &kinds.hand_offs}};
+                                              {"hand_offs", &kinds.hand_offs},
+                                              {"copies", &kinds.copies}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "all") {

@@ -136,7 +136,7 @@ std::size_t World::start_copy(std::size_t of) {
   const std::size_t number = build_peer({}, {});
   peers_[number].kv = std::make_unique<storage::MemoryKv>(*peers_[of].kv);
   peers_[number].archive = std::make_shared<SimArchive>(*peers_[number].kv);
-  peers_[number].may_be_refused = true;
+  peers_[number].may_be_refused = peers_[number].copy = true;
   peers_[number].skew = peers_[of].skew;
   start(number);
   return number;
@@ -410,6 +410,10 @@ void World::exited(std::size_t number, const Exit& exit) {
   take_down(number, failed);
   if (failed) return disk_failed(number);
   peer.status = Status::gone;
+  if (peer.copy) {  // its directory is deleted
+    peer.kv->wipe();
+    return recount(peer);
+  }
   // It left with no peer to hand over to, and reported that its records remain on its disk. It is started again after
   // the faults.
   if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)

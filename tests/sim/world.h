@@ -61,6 +61,7 @@ struct SimPeer {
   std::uint64_t ring = 0;                 // fingerprint of its ring, when it last changed
   std::optional<Exit> exit;
   bool may_be_refused = false;   // a scenario sends it to a ring that must refuse it
+  bool copy = false;             // of another's directory: it must end, and say why
   std::uint32_t idle_ticks = 0;  // in a row that did nothing and asked for another at once
   storage::Counts counts;        // of the store as last seen, up or not
 

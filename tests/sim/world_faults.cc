@@ -50,6 +50,9 @@ void World::inject(const Fault& fault) {
       return crashes_to_come_.push_back(fault);
     case Fault::Kind::stop:
       return stop(fault.peer, fault.down);
+    case Fault::Kind::copy:
+      start_copy(fault.peer);
+      return;
     case Fault::Kind::leave:
       return leave(fault.peer, back);
     case Fault::Kind::join:
@@ -95,7 +98,7 @@ bool World::may_happen(const Fault& fault) const {
   const bool loses_writes =
       fault.kind == Fault::Kind::power_cut && parameters_.settings.durability == Durability::process;
   if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone && fault.kind != Fault::Kind::strike &&
-      !loses_writes)
+      fault.kind != Fault::Kind::copy && !loses_writes)
     return true;
   const SimPeer& peer = peers_[fault.peer];
   if (peer.status == Status::gone) return true;  // the fault has no effect then

@@ -122,6 +122,27 @@ TEST_F(PartitionMovesTest, OnlyRangesThatDifferAreSentAndTheOtherPeerGetsWhatIsN
   EXPECT_EQ(sent[0].tenures, (std::vector<ring::PartitionTenure>{{5, own.of(5)}}));
 }
 
+// Perhaps another process with its identity said so: it must learn of that before it takes its tenures for confirmed.
+TEST_F(PartitionMovesTest, WhoAsksForTenuresIsToldOfANewerRecordOfItself) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::active);
+  const ring::Member known = rig_.members.membership().members().at(rig_id(2));
+  ring::Member asker = known;
+  asker.incarnation -= 1;
+  ring::CompareTenures question{.nonce = 7,
+                                .fingerprint = rig_.replication.partition_manager.tenures().fingerprint(),
+                                .members_fingerprint = rig_.members.membership().states_fingerprint(),
+                                .members = {asker}};
+  moves_.hear(rig_.step(), rig_id(2), question, {}, true);
+  question.members = {known};
+  moves_.hear(rig_.step(), rig_id(2), question, {}, true);
+  const auto answers = rig_.sent<ring::TenuresCompared>();
+  ASSERT_EQ(answers.size(), 2u);
+  ASSERT_EQ(answers[0].members.size(), 1u);
+  EXPECT_EQ(answers[0].members[0].incarnation, known.incarnation);
+  EXPECT_TRUE(answers[1].members.empty());
+}
+
 TEST_F(PartitionMovesTest, AQuestionWithoutSumsIsToldWhetherAnythingDiffers) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);

@@ -38,6 +38,9 @@ class Ends final : public Checker {
 
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
+    if (peer.copy && exit.code != static_cast<int>(ErrorCode::in_use))
+      world.fail(name(), "peer " + std::to_string(number) + ", whose directory is a copy, exits with " +
+                             std::to_string(exit.code) + ": " + exit.message);
     if (peer.may_be_refused) return;
     if (peer.leaving && exit.code == static_cast<int>(ErrorCode::unreachable) &&
         exit.message.find("stopped, not left: ") != std::string::npos)
@@ -200,7 +203,7 @@ class Ends final : public Checker {
     storage::Counts sum = held_in_all(world, side);
     std::size_t open = 0;
     for (const SimPeer& peer : world.peers()) {
-      if (!side.contains(peer.number) || has_seeds_alone(world, peer.number)) continue;
+      if (!side.contains(peer.number) || peer.copy || has_seeds_alone(world, peer.number)) continue;
       sum.outbox += peer.counts.outbox;
       open += peer.requests.size();
     }
