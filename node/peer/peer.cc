@@ -252,7 +252,8 @@ Result<void> Peer::step(const Step& step, Event& event) {
                               wanted.leave ? ends_.process.leave(step.now) : lifecycle_.stop();
                               return Result<void>{};
                             },
-                            [](const TickEvent&) { return Result<void>{}; }},
+                            // What else has come is not kept waiting by a page of very many links.
+                            [&](const TickEvent&) { return fetches_.outcomes.commit_piece(step); }},
                  event));
   return after(step);
 }
@@ -275,7 +276,6 @@ Result<void> Peer::after(const Step& step) {
   snapshots_.tick(step);
   for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
-  ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
   ORBWEAVER_TRY(fetches_.outcomes.store_lent_clocks(step));
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(fence_.tick(step));

@@ -48,6 +48,9 @@ bool is_javascript(std::string_view type) {
   return type == "text/javascript" || type == "application/javascript" || type == "application/x-javascript";
 }
 
+// Longer text may have links enough to keep a worker busy for a tenth of a second.
+constexpr std::size_t max_small_text = std::size_t{512} << 10;
+
 // A page's in-flight mark, through the interface that the core knows.
 class MarkInFlight final : public PageMark::Holder {
  public:
@@ -61,16 +64,14 @@ class MarkInFlight final : public PageMark::Holder {
 
 class Reader final : public PageReader {
  public:
-  // `repeats`: the texts that repeat others, for all workers together; null: no texts are written.
-  static Result<std::unique_ptr<Reader>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                              SharedRepeats* repeats, DecodeRoom& room, UserCommands& user_commands) {
-    std::unique_ptr<Reader> reader(new Reader(config.settings, clock, static_cast<std::uint16_t>(index), room));
-    reader->repeats_ = repeats;
-    reader->links_share_ = config.links;
+  static Result<std::unique_ptr<Reader>> open(const WorkersConfig& config, Place place, const Clock& clock,
+                                              SharedForReaders shared) {
+    std::unique_ptr<Reader> reader(new Reader(config.settings, clock, place, shared));
+    reader->repeats_ = shared.repeats;
     reader->in_flight_ = config.in_flight;
     reader->waiter_ = config.waiter;
-    reader->user_commands_ = &user_commands;
-    const std::string prefix = config.name_prefix + "-" + std::to_string(index);
+    reader->user_commands_ = &shared.user_commands;
+    const std::string prefix = config.name_prefix + "-" + std::to_string(place.index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
       warc.directory = config.archive_dir;
@@ -99,12 +100,14 @@ class Reader final : public PageReader {
     return reader;
   }
 
-  PageDone read(ReadItem item) override {
+  std::optional<PageDone> read(ReadItem& item) override {
     InFlightMark mark;
     archived_ = texted_ = false;
     const PageFetch* const page = item.job.page();
     if (in_flight_ != nullptr && page != nullptr) mark = in_flight_->begin(page->queued.key);
-    PageDone done = read_response(item);
+    std::optional<PageDone> read = read_response(item);
+    if (!read) return std::nullopt;
+    PageDone done = std::move(*read);
     // After a stop nothing waits for a descriptor: the page stays queued, as if it had not been begun.
     if (const auto* failed = std::get_if<NotWritten>(&done.what))
       if (failed->failure.code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
@@ -146,8 +149,8 @@ class Reader final : public PageReader {
     std::optional<Error> failure{};  // the archive or the text could not be written
   };
 
-  PageDone read_response(const ReadItem& item) {
-    DecodeLease lease(room_, [this] { return std::make_shared<InFlightPause>(in_flight_); });
+  std::optional<PageDone> read_response(const ReadItem& item) {
+    DecodeLease lease(room_, large_);
     PageDone done;
     done.id = item.job.id;
     done.worker = index_;
@@ -160,6 +163,7 @@ class Reader final : public PageReader {
                             done.what = std::move(read);
                           }},
                item.job.what);
+    if (lease.outgrown()) return std::nullopt;
     return done;
   }
 
@@ -170,7 +174,8 @@ class Reader final : public PageReader {
     const std::string_view payload =
         without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
     const std::uint64_t buffer_bytes = lease.taken();
-    if (response.status >= 200 && response.status < 300) {
+    want_for_archive(response, lease);
+    if (!lease.outgrown() && response.status >= 200 && response.status < 300) {
       const std::string codings = content_codings(response);
       const std::size_t most = codings.empty() ? std::min(payload.size(), max_robots_bytes) : max_robots_bytes;
       lease.want(2 * most);  // the unpacked file and its rules
@@ -185,7 +190,7 @@ class Reader final : public PageReader {
       if (const std::optional<Url> target = redirect_target(item))
         if (Result<CanonicalUrl> url = CanonicalUrl::from(*target)) read.redirect.emplace(std::move(*url));
     done.what = std::move(read);
-    if (archive_ == nullptr) return;
+    if (archive_ == nullptr || lease.outgrown()) return;
     std::optional<Error> failure;
     archive(item, payload, {.not_modified = false, .noindex = false}, lease, buffer_bytes, done, failure);
     if (failure) done.what = NotWritten{std::move(*failure)};
@@ -201,6 +206,8 @@ class Reader final : public PageReader {
     const std::string_view payload =
         without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
     const std::uint64_t buffer_bytes = lease.taken();
+    want_for_archive(response, lease);
+    if (lease.outgrown()) return;
     for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
       reading.meta.add_header(value, agent_);
     // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
@@ -209,6 +216,7 @@ class Reader final : public PageReader {
       page.unwanted_type = !content_type_wanted(settings_, type);
       // A sitemap is read whatever types the crawl wants.
       if (!page.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(reading, payload);
+      if (lease.outgrown()) return;
       if (!page.unwanted_type) hold_links(done, page);
     }
     if (!page.unwanted_type) {
@@ -250,16 +258,17 @@ class Reader final : public PageReader {
 
   // Waits for room for links, or for a robots.txt with its rules, until the core has committed others.
   void hold(PageDone& done, std::uint64_t bytes) const {
-    if (bytes == 0 || links_share_ == nullptr) return;
+    if (bytes == 0) return;
     std::optional<InFlightPause> pause;
-    if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
-    links_share_->wait_and_take(bytes);
-    done.links_charge = std::make_shared<MemoryCharge>(links_share_, bytes);
+    if (!links_room_.has_room(bytes, large_)) pause.emplace(in_flight_);
+    done.links_charge = links_room_.wait_and_take(bytes, large_);
   }
 
-  Reader(const Settings& settings, const Clock& clock, std::uint16_t index, DecodeRoom& room)
-      : index_(index),
-        room_(room),
+  Reader(const Settings& settings, const Clock& clock, Place place, SharedForReaders shared)
+      : index_(static_cast<std::uint16_t>(place.index)),
+        large_(place.large),
+        room_(shared.room),
+        links_room_(shared.links),
         settings_(settings),
         agent_(product_token(settings.user_agent)),
         clock_(clock),
@@ -323,6 +332,7 @@ class Reader final : public PageReader {
     if (const std::string codings = content_codings(response); read && !codings.empty()) {
       decoded = unpacked(reading.lease, settings_.max_decoded_bytes, reading.done.decoded_cut,
                          [&](std::size_t most) { return decode_content(payload, codings, most); });
+      if (reading.lease.outgrown()) return;
       payload = decoded;
     }
     if (maybe_sitemap && looks_like_sitemap(payload, content_type)) {
@@ -343,6 +353,7 @@ class Reader final : public PageReader {
     if (html) {
       page.content = content_fingerprint(payload, url.path_and_query(), url.host());
       within(reading, text, [&] { decode_html(payload, content_type, text); });
+      if (reading.lease.outgrown()) return;
       links = extractor_->extract(text.utf8);
       if (reading.results != nullptr) select_results(*reading.results, text.utf8, links);
       for (const MetaTag& tag : links.robots_tags) reading.meta.add_meta(tag.name, tag.content, agent_);
@@ -354,6 +365,7 @@ class Reader final : public PageReader {
     } else if (is_read_by_choice(type)) {
       read_by_choice(reading, type, content_type, payload, links);
     }
+    if (reading.lease.outgrown()) return;
     const std::string& head = reading.item.response.response_head;
     links.meta_nofollow = settings_.obey_nofollow && reading.meta.nofollow;
     html::note_link_fields(header_values(head, "link"), looked_for_, links);
@@ -399,6 +411,7 @@ class Reader final : public PageReader {
     // The unpacked file, its text in UTF-8, and the entries.
     const bool packed = payload.starts_with("\x1F\x8B");
     lease.want(packed ? UINT64_MAX : 3 * std::uint64_t{payload.size()});
+    if (lease.outgrown()) return;
     SitemapLimits limits;
     limits.max_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(limits.max_bytes, lease.left() / 3));
     const Sitemap sitemap = read_sitemap(payload, content_type, limits);
@@ -428,12 +441,7 @@ class Reader final : public PageReader {
     DecodeLease& lease = reading.lease;
     text.max_storage_bytes = static_cast<std::size_t>(lease.left());
     decode();
-    if (text.cut && !lease.large()) {
-      lease.grow();
-      text.cut = false;
-      text.max_storage_bytes = static_cast<std::size_t>(lease.left());
-      decode();
-    }
+    if (text.cut || text.utf8.size() > max_small_text) lease.outgrow();
     reading.done.decoded_cut = reading.done.decoded_cut || text.cut;
     lease.take(text.storage.capacity());
   }
@@ -479,7 +487,7 @@ class Reader final : public PageReader {
     within(reading, text, [&] { decode_text_body(output.text, {}, TextFormat::plain, text); });
     note_text(text.utf8, links);
     for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the user chose the command
-    if (text_ && !not_kept(reading.item, reading.meta))
+    if (text_ && !reading.lease.outgrown() && !not_kept(reading.item, reading.meta))
       write_text(reading, html::blocks_of_text(text.utf8), text.charset);
   }
 
@@ -505,13 +513,16 @@ class Reader final : public PageReader {
     bool not_modified;
     bool noindex;
   };
+  // Before anything is written: the archive's writer copies the body and packs the copy.
+  void want_for_archive(const FetchResponse& response, DecodeLease& lease) const {
+    if (archive_ != nullptr) lease.want(2 * response.body.size());
+  }
   // `buffer_bytes`: bytes of the lease that stay taken.
   void archive(const ReadItem& item, std::string_view payload, Kept kept, DecodeLease& lease,
                std::uint64_t buffer_bytes, PageDone& done, std::optional<Error>& failure) {
     const FetchResponse& response = item.response;
-    // Gives back what reading the page took; the archive's writer copies the body and packs the copy.
+    // Gives back what reading the page took.
     lease.set_taken(buffer_bytes);
-    lease.want(2 * response.body.size());
     lease.take(2 * response.body.size());
     storage::WarcExchange exchange;
     exchange.target_uri = item.job.url.text();
@@ -544,8 +555,9 @@ class Reader final : public PageReader {
   }
 
   const std::uint16_t index_;
+  const bool large_;
   DecodeRoom& room_;
-  std::shared_ptr<MemoryShare> links_share_;
+  LinksRoom& links_room_;
   InFlight* in_flight_ = nullptr;
   storage::OpenWaiter* waiter_ = nullptr;
   const Settings settings_;
@@ -575,10 +587,9 @@ PageDone not_read(std::uint64_t id) {
   return done;
 }
 
-Result<std::unique_ptr<PageReader>> PageReader::open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                                     SharedRepeats* repeats, DecodeRoom& room,
-                                                     UserCommands& user_commands) {
-  auto reader = Reader::open(config, index, clock, repeats, room, user_commands);
+Result<std::unique_ptr<PageReader>> PageReader::open(const WorkersConfig& config, Place place, const Clock& clock,
+                                                     SharedForReaders shared) {
+  auto reader = Reader::open(config, place, clock, shared);
   if (!reader) return tl::make_unexpected(reader.error());
   return std::unique_ptr<PageReader>(std::move(*reader));
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "node/crawl/events.h"
 #include "node/fetch/fetcher.h"
 #include "node/memory/decode_room.h"
+#include "node/memory/links_room.h"
 #include "node/process/in_flight.h"
 #include "node/process/user_command.h"
 #include "node/settings/settings.h"
@@ -38,17 +40,28 @@ struct ReadItem {
   FetchResponse response;
 };
 
+// What all readers use together; it outlives them.
+struct SharedForReaders {
+  DecodeRoom& room;
+  LinksRoom& links;
+  UserCommands& user_commands;
+  SharedRepeats* repeats = nullptr;  // the texts that repeat others; null: no texts are written
+};
+
 class PageReader {
  public:
-  // Opens the archive (cutting off the torn tail of an earlier run). `index`: the worker's number. `repeats`: the texts
-  // that repeat others, for all workers together; null: no texts are written. The references outlive the reader.
-  static Result<std::unique_ptr<PageReader>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                                  SharedRepeats* repeats, DecodeRoom& room,
-                                                  UserCommands& user_commands);
+  struct Place {
+    std::size_t index = 0;  // the worker's number
+    bool large = false;     // it reads what outgrew the small part of another
+  };
+  // Opens the archive (cutting off the torn tail of an earlier run).
+  static Result<std::unique_ptr<PageReader>> open(const WorkersConfig& config, Place place, const Clock& clock,
+                                                  SharedForReaders shared);
   virtual ~PageReader() = default;
 
-  // PageDone::what says when something could not be written, or was not read because the peer is stopping.
-  virtual PageDone read(ReadItem item) = 0;
+  // PageDone::what says when something could not be written, or was not read because the peer is stopping. Nothing: it
+  // outgrew the small part, and the reader of large ones must read it; the item is as it was.
+  virtual std::optional<PageDone> read(ReadItem& item) = 0;
   // With durability = power: the files that the last read() wrote to, for a sync; empty when it was not written.
   virtual std::vector<std::shared_ptr<storage::SyncedFile>> written() = 0;
   virtual Result<void> close() = 0;

@@ -167,11 +167,10 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
 }
 
 Result<void> PeerProcess::write_peer_file() {
-  const Settings& settings = options_.settings.values;
   return orbweaver::write_peer_file(options_.directory,
                                     {peer_->id().hex(), peer_->ring_id().hex(), transport_->listen_address(),
-                                     status_.address(), settings.ring_key_file, ::getpid()},
-                                    settings.durability, opener_.get());
+                                     status_.address(), options_.settings.values.ring_key_file, ::getpid()},
+                                    options_.settings.values.durability, opener_.get());
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -494,8 +493,9 @@ Exit PeerProcess::loop() {
   std::optional<Time> stop_at;
   for (;;) {
     Time now = clock_.now();
-    std::deque<Event> events = events_.wait(peer_->next_deadline(now) - now);
-    if (events.empty()) events.emplace_back(TickEvent{});
+    const Duration until = peer_->next_deadline(now) - now;
+    std::deque<Event> events = events_.wait(until);
+    if (events.empty() || until <= Duration{}) events.emplace_back(TickEvent{});
     for (Event& event : events) {
       commands.clear();
       now = clock_.now();

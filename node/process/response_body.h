@@ -15,17 +15,13 @@
 namespace orbweaver {
 
 // Runs `decode` within `max_bytes` or half of what is left in the lease, whichever is less, and charges the lease. The
-// other half is for what is made from the output. Output that does not fit in the small part is unpacked again in the
-// large one. `cut`: set when something is left out.
+// other half is for what is made from the output. Output that does not fit in a small part outgrows it. `cut`: set when
+// something is left out.
 template <class Decode>
 std::string unpacked(DecodeLease& lease, std::uint64_t max_bytes, bool& cut, const Decode& decode) {
-  const auto limit = [&] { return static_cast<std::size_t>(std::min(max_bytes, lease.left() / 2)); };
-  Decoded decoded = decode(limit());
-  if (decoded.cut && !lease.large() && limit() < max_bytes) {
-    decoded = Decoded();
-    lease.grow();
-    decoded = decode(limit());
-  }
+  const std::uint64_t limit = std::min(max_bytes, lease.left() / 2);
+  Decoded decoded = decode(static_cast<std::size_t>(limit));
+  if (decoded.cut && limit < max_bytes) lease.outgrow();
   cut = cut || decoded.cut;
   lease.take(decoded.bytes.capacity());
   return std::move(decoded.bytes);

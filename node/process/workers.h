@@ -1,6 +1,8 @@
-// The threads that read responses, each with a PageReader. A page's archive record is written (handed to the operating
-// system) before the core receives the page, so a page that counts as fetched is archived, whichever process dies when.
-// With durability = power the record and the line of text are on the disk before that (page_sync.h).
+// The threads that read responses, each with a PageReader. One more than the setting says reads the large ones, which
+// outgrow the memory or the time of an ordinary page: the others go on meanwhile. A page's archive record is written
+// (handed to the operating system) before the core receives the page, so a page that counts as fetched is archived,
+// whichever process dies when. With durability = power the record and the line of text are on the disk before that
+// (page_sync.h).
 // Thread rule: push() from the fetcher's thread; `done` runs on the workers' threads. Bounded by the number of fetches
 // in flight, which the core limits, and by bytes: a response brings its charge (FetchResponse::charge), which moves on
 // to PageDone; unpacked bytes have their own share (decode_room.h), and links wait for room in theirs.
@@ -39,21 +41,29 @@ class Workers {
 
  private:
   Workers() = default;
+  // What waits for some of the threads.
+  struct Queue {
+    std::deque<ReadItem> items;
+    bool ends = false;  // nothing comes any more
+    std::condition_variable ready;
+  };
+  Result<void> start_reading(PageReader& reader, Queue& queue);
   void read(PageReader& reader, ReadItem item);
-  std::optional<ReadItem> pop();
+  void push(Queue& queue, ReadItem item);
+  std::optional<ReadItem> pop(Queue& queue);
+  void end(Queue& queue, std::size_t first, std::size_t last);
 
   std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<ReadItem> queue_;
-  bool stopping_ = false;
+  Queue queue_;  // both guarded by mutex_
+  Queue large_;
   Done done_;
   std::unique_ptr<PageSync> sync_;          // with durability = power
   std::unique_ptr<SharedRepeats> repeats_;  // with --text
   std::unique_ptr<DecodeRoom> room_;
-  std::shared_ptr<MemoryShare> links_;
+  std::unique_ptr<LinksRoom> links_;
   UserCommands user_commands_;
-  std::vector<std::unique_ptr<PageReader>> readers_;
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<PageReader>> readers_;  // the last one reads the large ones
+  std::vector<std::thread> threads_;                  // of the readers, as far as they were started
 };
 
 }  // namespace orbweaver

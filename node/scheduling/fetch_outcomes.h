@@ -52,7 +52,7 @@ class FetchOutcomes {
 
   Result<void> on_fetch_ended(const Step& step, const FetchEnded& event);
   Result<void> on_page_done(const Step& step, PageDone& event);
-  // Writes one piece of the links of a page that has many.
+  // Writes one piece of the links of a page that has many; called when all that has come was handled.
   Result<void> commit_piece(const Step& step);
   // What is known of hosts whose turns were lent (lease_desk.h).
   Result<void> store_lent_clocks(const Step& step);

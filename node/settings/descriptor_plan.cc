@@ -49,7 +49,7 @@ DescriptorPlan plan_descriptors(const Settings& settings, std::uint64_t limit) {
   DescriptorPlan plan;
   plan.limit = limit;
   plan.max_fetches = settings.max_fetches;
-  plan.workers = settings.workers;
+  plan.workers = settings.workers + 1;  // one more reads the large ones (node/process/workers.h)
   // One for each host that is being crawled: reopening one for each page costs more than parsing the page.
   plan.kept_connections = std::clamp(settings.max_hosts_in_memory, plan.kept_connections, max_kept_connections);
   const auto share = [&](std::uint64_t each, std::uint64_t least, std::uint64_t most) {

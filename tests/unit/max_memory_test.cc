@@ -10,6 +10,7 @@
 #include "node/config/sources/load_settings.h"
 #include "node/html/links.h"
 #include "node/memory/decode_room.h"
+#include "node/memory/links_room.h"
 #include "node/memory/memory_share.h"
 #include "node/process/in_flight.h"
 #include "node/settings/memory_plan.h"
@@ -132,17 +133,32 @@ TEST(MemoryShare, NobodyWaitsWhenThoseWhoGiveBackHaveStopped) {
 TEST(DecodeRoom, SmallPartsAndOneLargeOneAreTheShare) {
   const auto share = std::make_shared<MemoryShare>(100 * mib);
   DecodeRoom room(share, 3);
-  DecodeLease first(room);
-  EXPECT_EQ(first.left(), max_decode_small);
-  first.take(mib);
-  EXPECT_EQ(first.left(), max_decode_small - mib);
-  first.want(50 * mib);
-  EXPECT_TRUE(first.large());
-  EXPECT_EQ(first.left(), 100 * mib - 3 * max_decode_small - mib);
-  DecodeLease second(room);
-  second.want(mib);
-  EXPECT_FALSE(second.large());
+  DecodeLease small(room, false);
+  EXPECT_EQ(small.left(), max_decode_small);
+  small.take(mib);
+  EXPECT_EQ(small.left(), max_decode_small - mib);
+  small.want(mib);
+  EXPECT_FALSE(small.outgrown());
+  small.want(50 * mib);
+  EXPECT_TRUE(small.outgrown());
+  DecodeLease large(room, true);
+  EXPECT_EQ(large.left(), 100 * mib - 3 * max_decode_small);
+  large.want(200 * mib);
+  EXPECT_FALSE(large.outgrown()) << "there is nothing larger: what does not fit is cut";
   EXPECT_EQ(decode_small_of(8 * mib, 4), mib);
+}
+
+TEST(LinksRoom, LargePagesHaveHalfOfItAtMost) {
+  const auto share = std::make_shared<MemoryShare>(100);
+  LinksRoom room(share);
+  std::shared_ptr<void> first = room.wait_and_take(50, true);
+  EXPECT_FALSE(room.has_room(1, true));
+  EXPECT_TRUE(room.has_room(50, false)) << "the links of a large page are being committed";
+  const std::shared_ptr<void> other = room.wait_and_take(20, false);
+  EXPECT_EQ(share->used(), 70u);
+  first.reset();
+  EXPECT_TRUE(room.has_room(50, true));
+  EXPECT_EQ(share->used(), 20u);
 }
 
 PageLinks many_links(std::size_t count) {

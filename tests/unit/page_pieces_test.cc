@@ -103,6 +103,18 @@ TEST_F(PagePieces, ManyLinksTakeManyStepsAndThePageCountsLast) {
   EXPECT_EQ(store_.counts().fetched, 1u);
 }
 
+TEST_F(PagePieces, WhatHasComeIsHandledBeforeTheNextPiece) {
+  start();
+  const auto job = asked_for();
+  ASSERT_TRUE(job);
+  answer(*job, page_with(job->id, 5 * links_a_step));
+  const std::uint64_t before = store_.counts().discovered();
+  for (int i = 0; i < 10; ++i) step(HostResolved{});
+  EXPECT_EQ(store_.counts().discovered(), before);
+  step();
+  EXPECT_EQ(store_.counts().discovered(), before + links_a_step);
+}
+
 TEST_F(PagePieces, ACrashBetweenPiecesLosesNothing) {
   start();
   auto job = asked_for();
