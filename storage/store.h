@@ -168,6 +168,20 @@ struct HostRow {
   std::string row;  // for the next call
 };
 
+class Store;
+
+// The hosts that have queued URLs, by key, as they are at the first call of next().
+class QueuedHosts {
+ public:
+  explicit QueuedHosts(Store& store) : store_(&store) {}  // which outlives it
+  // The first one after `after` (from the start when null), which is not before that of the call before.
+  Result<std::optional<HostKey>> next(const HostKey* after);
+
+ private:
+  Store* store_;
+  std::unique_ptr<KvCursor> cursor_;
+};
+
 class Store {
  public:
   // Reads the counts and the last sequence numbers. `kv` must outlive it.
@@ -214,8 +228,7 @@ class Store {
 
   // Up to `limit` queued URLs of a host after `after` (from the first when null), in order.
   Result<std::vector<QueuedUrl>> queue_head(const HostKey& host, const Position* after, std::size_t limit);
-  // The first host after `after` (from the start when null) that has queued URLs.
-  Result<std::optional<HostKey>> next_queued_host(const HostKey* after);
+  QueuedHosts queued_hosts() { return QueuedHosts(*this); }
 
   Result<std::optional<HostClock>> clock(const HostKey& host);
   Result<std::optional<RobotsEntry>> robots(const HostKey& host, std::string_view origin);
@@ -241,6 +254,7 @@ class Store {
   Result<std::vector<std::pair<std::string, std::string>>> meta_rows(const std::string& prefix);
 
  private:
+  friend class QueuedHosts;
   explicit Store(Kv& kv) : kv_(&kv) {}
   struct Stored;
   template <class T>

@@ -131,8 +131,9 @@ Result<BenchHost*> Workbench::bring_in(const HostKey& key) {
 }
 
 Result<void> Workbench::discover() {
+  storage::QueuedHosts hosts = store_->queued_hosts();
   for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
-    const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
+    const auto found = hosts.next(cursor_ ? &*cursor_ : nullptr);
     if (!found) return tl::make_unexpected(error_of(found.error()));
     if (!*found) {
       cursor_.reset();

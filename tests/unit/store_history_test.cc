@@ -221,8 +221,9 @@ test::CommitParts StoreHistoryTest::random_commit() {
 void StoreHistoryTest::check_queues() {
   std::size_t rows = 0;
   std::optional<HostKey> host;
+  storage::QueuedHosts queued = store().queued_hosts();
   for (;;) {
-    const auto next = store().next_queued_host(host ? &*host : nullptr);
+    const auto next = queued.next(host ? &*host : nullptr);
     ASSERT_TRUE(next);
     if (!*next) break;
     host = **next;

@@ -251,11 +251,11 @@ TEST_P(StoreTest, QueueHeadPagesThroughAHost) {
   }
 }
 
-TEST_P(StoreTest, NextQueuedHostVisitsEachHostOnce) {
-  EXPECT_FALSE(*store().next_queued_host(nullptr));
+TEST_P(StoreTest, QueuedHostsVisitsEachHostOnce) {
+  EXPECT_FALSE(*store().queued_hosts().next(nullptr));
   std::set<HostKey> wanted;
   for (std::size_t host = 0; host < 40; ++host) {
-    commit({.merges = {queued_merge(host, 1), queued_merge(host, 2)}});
+    for (std::size_t url = 0; url <= host % 8; ++url) commit({.merges = {queued_merge(host, url)}});
     wanted.insert(host_key_of(host));
   }
   // Keys at the upper end, whose bytes are all 0xff.
@@ -265,8 +265,9 @@ TEST_P(StoreTest, NextQueuedHostVisitsEachHostOnce) {
   wanted.insert(last);
   merge_one(outcome(50, 1, UrlState::fetched, Reason::none, 1));  // nothing is queued there
   std::vector<HostKey> seen;
+  QueuedHosts hosts = store().queued_hosts();
   for (std::optional<HostKey> after;;) {
-    const auto next = store().next_queued_host(after ? &*after : nullptr);
+    const auto next = hosts.next(after ? &*after : nullptr);
     ASSERT_TRUE(next);
     if (!*next) break;
     after = **next;

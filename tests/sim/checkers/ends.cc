@@ -38,7 +38,7 @@ class Ends final : public Checker {
 
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
-    if (peer.copy && exit.code != static_cast<int>(ErrorCode::in_use))
+    if (peer.copy && exit.code != static_cast<int>(ErrorCode::in_use) && !exit.finished)
       world.fail(name(), "peer " + std::to_string(number) + ", whose directory is a copy, exits with " +
                              std::to_string(exit.code) + ": " + exit.message);
     if (peer.may_be_refused) return;
