@@ -387,6 +387,17 @@ void World::ask(std::size_t number, const std::string& verb, const std::string& 
 void World::begin_ending() {
   ending_ = true;
   disk_lost_as_it_ended_ = disk_lost_just_now();
+  // A copy that is left over would do again what was left when it was made, with no peer to tell it otherwise.
+  for (const SimPeer& peer : peers_)
+    if (peer.copy && peer.status == Status::up) schedule(now_, [this, number = peer.number] { end_copy(number); });
+}
+
+void World::end_copy(std::size_t number) {
+  if (peers_[number].status != Status::up) return;
+  take_down(number);
+  peers_[number].status = Status::gone;
+  peers_[number].kv->wipe();
+  recount(peers_[number]);
 }
 
 void World::exited(std::size_t number, const Exit& exit) {
@@ -395,6 +406,7 @@ void World::exited(std::size_t number, const Exit& exit) {
   peer.exit = exit;
   if (exit.finished && !ending_) begin_ending();  // the only peer of a ring notifies no other peer
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
+  if (peer.copy) return end_copy(number);
   // It could not hand everything over in time, and is started again after the faults.
   if (exit.code != 0 && exit.message.find("stopped, not left: ") != std::string::npos) {
     const bool late = exit.message.find("leave_timeout is over") != std::string::npos;
@@ -410,10 +422,6 @@ void World::exited(std::size_t number, const Exit& exit) {
   take_down(number, failed);
   if (failed) return disk_failed(number);
   peer.status = Status::gone;
-  if (peer.copy) {  // its directory is deleted
-    peer.kv->wipe();
-    return recount(peer);
-  }
   // It left with no peer to hand over to, and reported that its records remain on its disk. It is started again after
   // the faults.
   if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)

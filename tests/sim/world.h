@@ -255,6 +255,7 @@ class World {
   std::size_t build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak);
   void add_joiner(const Fault& fault);
   void begin_ending();
+  void end_copy(std::size_t number);
   void inject(const Fault& fault);
   bool may_happen(const Fault& fault) const;
   bool is_member(const SimPeer& peer) const;
