@@ -250,7 +250,7 @@ void add_peer(Rows& rows) {
                      "100 is an ordinary peer, so that weights read as per cent."},
                     &Settings::capacity, 100U, 1U, 10'000U));
   rows.push_back(
-      count_setting({"workers", "Threads that parse pages and write archives.",
+      count_setting({"workers", "Threads that parse pages and write archives; one more reads the large ones.",
                      "The streaming parser needs only one; more pay off with `text` or `parser = \"tidy\"`."},
                     &Settings::workers, 1U, 1U, 256U));
 }

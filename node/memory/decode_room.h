@@ -32,13 +32,18 @@ class DecodeRoom {
 class DecodeLease {
  public:
   DecodeLease(DecodeRoom& room, bool large)
-      : charge_(room.share_, 0), bytes_(large ? room.large_ : room.small_), large_(large) {}
+      : share_(room.share_), charge_(room.share_, 0), bytes_(large ? room.large_ : room.small_), large_(large) {}
 
   bool large() const { return large_; }
   std::uint64_t left() const { return bytes_ - std::min(bytes_, charge_.bytes()); }
   std::uint64_t taken() const { return charge_.bytes(); }
   void set_taken(std::uint64_t bytes) { charge_.set(bytes); }
   void take(std::uint64_t bytes) { charge_.set(charge_.bytes() + bytes); }
+  // Taken beyond the lease, for what goes on to another thread.
+  MemoryCharge hand_on(std::uint64_t bytes) const {
+    share_->take(bytes);
+    return MemoryCharge(share_, bytes);
+  }
   // Of a small part: what was read so far does not count.
   bool outgrown() const { return outgrown_; }
   void outgrow() { outgrown_ = !large_; }
@@ -47,6 +52,7 @@ class DecodeLease {
   }
 
  private:
+  const std::shared_ptr<MemoryShare> share_;
   MemoryCharge charge_;
   const std::uint64_t bytes_;
   const bool large_;

@@ -252,7 +252,7 @@ Result<void> Peer::step(const Step& step, Event& event) {
                               wanted.leave ? ends_.process.leave(step.now) : lifecycle_.stop();
                               return Result<void>{};
                             },
-                            // What else has come is not kept waiting by a page of very many links.
+                            // A page of very many links does not keep waiting what else has come.
                             [&](const TickEvent&) { return fetches_.outcomes.commit_piece(step); }},
                  event));
   return after(step);
@@ -276,6 +276,7 @@ Result<void> Peer::after(const Step& step) {
   snapshots_.tick(step);
   for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
+  if (fetches_.outcomes.many_in_pieces()) ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
   ORBWEAVER_TRY(fetches_.outcomes.store_lent_clocks(step));
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(fence_.tick(step));

@@ -183,6 +183,7 @@ Result<void> Peer::leave_tick(const Step& step) {
   if (alone) return ends_.process.exit(step, 0, "left; no peer is there to hand over to: " + remains);
   // It has not left: the others count it as down, and wait for what it has.
   const bool late = step.now >= lifecycle_.leave_by();
+  if (!late && !drained(step.now)) return {};
   lifecycle_.stop();
   return ends_.process.exit(
       step, ErrorCode::unreachable,

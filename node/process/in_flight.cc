@@ -132,4 +132,20 @@ void InFlight::free(std::uint32_t place) {
 
 void InFlight::close() { ::unlink(path_.c_str()); }
 
+namespace {
+
+class MarkInFlight final : public PageMark::Holder {
+ public:
+  explicit MarkInFlight(InFlightMark mark) : mark_(std::move(mark)) {}
+  void at_work() override { mark_.at_work(); }
+  void waits() override { mark_.waits(); }
+
+ private:
+  InFlightMark mark_;
+};
+
+}  // namespace
+
+PageMark for_core(InFlightMark mark) { return PageMark(std::make_unique<MarkInFlight>(std::move(mark))); }
+
 }  // namespace orbweaver

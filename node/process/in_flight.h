@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/crawl/events.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -97,6 +98,9 @@ class InFlightPause {
   InFlight* const in_flight_;
   std::vector<std::uint32_t> places_;
 };
+
+// The mark through the interface that the core knows.
+PageMark for_core(InFlightMark mark);
 
 inline void InFlightMark::at_work() {
   if (in_flight_ != nullptr) in_flight_->set_state(place_, 2);

@@ -51,17 +51,6 @@ bool is_javascript(std::string_view type) {
 // Longer text may have links enough to keep a worker busy for a tenth of a second.
 constexpr std::size_t max_small_text = std::size_t{512} << 10;
 
-// A page's in-flight mark, through the interface that the core knows.
-class MarkInFlight final : public PageMark::Holder {
- public:
-  explicit MarkInFlight(InFlightMark mark) : mark_(std::move(mark)) {}
-  void at_work() override { mark_.at_work(); }
-  void waits() override { mark_.waits(); }
-
- private:
-  InFlightMark mark_;
-};
-
 class Reader final : public PageReader {
  public:
   static Result<std::unique_ptr<Reader>> open(const WorkersConfig& config, Place place, const Clock& clock,
@@ -116,7 +105,7 @@ class Reader final : public PageReader {
       archived_ = texted_ = false;
     done.body_charge = std::make_shared<MemoryCharge>(std::move(item.response.charge));
     mark.waits();
-    done.mark = PageMark(std::make_unique<MarkInFlight>(std::move(mark)));
+    done.mark = for_core(std::move(mark));
     return done;
   }
 
@@ -139,7 +128,7 @@ class Reader final : public PageReader {
  private:
   // The state while a page is read.
   struct Reading {
-    const ReadItem& item;
+    ReadItem& item;
     const PageFetch& fetch;
     DecodeLease& lease;
     PageDone& done;
@@ -149,7 +138,7 @@ class Reader final : public PageReader {
     std::optional<Error> failure{};  // the archive or the text could not be written
   };
 
-  std::optional<PageDone> read_response(const ReadItem& item) {
+  std::optional<PageDone> read_response(ReadItem& item) {
     DecodeLease lease(room_, large_);
     PageDone done;
     done.id = item.job.id;
@@ -163,8 +152,9 @@ class Reader final : public PageReader {
                             done.what = std::move(read);
                           }},
                item.job.what);
-    if (lease.outgrown()) return std::nullopt;
-    return done;
+    if (!lease.outgrown()) return done;
+    if (item.command) item.command_charge = lease.hand_on(item.command->text.capacity());
+    return std::nullopt;
   }
 
   void read_robots_response(const ReadItem& item, const RobotsFetch& fetch, DecodeLease& lease, PageDone& done) {
@@ -179,6 +169,7 @@ class Reader final : public PageReader {
       const std::string codings = content_codings(response);
       const std::size_t most = codings.empty() ? std::min(payload.size(), max_robots_bytes) : max_robots_bytes;
       lease.want(2 * most);  // the unpacked file and its rules
+      if (lease.outgrown()) return;
       lease.take(2 * most);
       read = read_robots(decode_content(payload, codings, max_robots_bytes).bytes, fetch.origin, settings_,
                          rules_.canonicaliser);
@@ -196,7 +187,7 @@ class Reader final : public PageReader {
     if (failure) done.what = NotWritten{std::move(*failure)};
   }
 
-  void read_page_response(const ReadItem& item, const PageFetch& fetch, DecodeLease& lease, PageDone& done) {
+  void read_page_response(ReadItem& item, const PageFetch& fetch, DecodeLease& lease, PageDone& done) {
     const FetchResponse& response = item.response;
     Reading reading{.item = item, .fetch = fetch, .lease = lease, .done = done};
     PageRead& page = reading.page;
@@ -206,13 +197,13 @@ class Reader final : public PageReader {
     const std::string_view payload =
         without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
     const std::uint64_t buffer_bytes = lease.taken();
-    want_for_archive(response, lease);
+    const std::string type = media_type(content_type_of(response.response_head));
+    if (command_for(type) == nullptr) want_for_archive(response, lease);  // a command runs once, on any worker
     if (lease.outgrown()) return;
     for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
       reading.meta.add_header(value, agent_);
     // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
-      const std::string type = media_type(content_type_of(response.response_head));
       page.unwanted_type = !content_type_wanted(settings_, type);
       // A sitemap is read whatever types the crawl wants.
       if (!page.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(reading, payload);
@@ -373,6 +364,8 @@ class Reader final : public PageReader {
     const Url document = url.as_url();
     const auto encoder = html ? make_query_encoder(text.charset) : nullptr;
     ResolvedLinks resolved = resolve_links(links, document, encoder.get(), rules_);
+    if (links_room_.is_large(bytes_of({&resolved.urls, &resolved.requisites}))) reading.lease.outgrow();
+    if (reading.lease.outgrown()) return;
     page.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
     page.links_over_budget = resolved.over_budget;
     if (reading.results != nullptr) {  // its other links do not belong to the crawl
@@ -418,6 +411,8 @@ class Reader final : public PageReader {
     lease.take(packed ? 3 * limits.max_bytes : 3 * payload.size());
     reading.done.decoded_cut = reading.done.decoded_cut || sitemap.cut;
     SitemapUrls found = resolve_entries(sitemap, location, rules_.canonicaliser, rules_.max_bytes);
+    if (links_room_.is_large(bytes_of({&found.urls}))) lease.outgrow();
+    if (lease.outgrown()) return;
     page.skipped_links = found.skipped;
     page.links_over_budget = found.over_budget;
     if (sitemap.kind == SitemapKind::index) {
@@ -452,6 +447,7 @@ class Reader final : public PageReader {
     within(reading, text, [&] {
       decode_text_body(payload, content_type, type == "text/css" ? TextFormat::css : TextFormat::plain, text);
     });
+    if (reading.lease.outgrown()) return;
     if (type == "text/css") {
       html::note_style_text(text.utf8, links);
     } else if (type == "text/plain") {
@@ -473,11 +469,15 @@ class Reader final : public PageReader {
 
   // Runs the user's command on a body: URLs in its output are links, its output is the page's text.
   void read_by_command(Reading& reading, const TextCommand& command, std::string_view payload, PageLinks& links) {
-    CommandOutput output =
-        user_commands_->run(command.arguments, payload,
-                            {.timeout = settings_.text_command_timeout,
-                             .max_output_bytes = static_cast<std::size_t>(settings_.max_text_command_bytes),
-                             .memory_bytes = settings_.max_text_command_memory});
+    std::optional<CommandOutput>& ran = reading.item.command;
+    if (!ran)
+      ran = user_commands_->run(command.arguments, payload,
+                                {.timeout = settings_.text_command_timeout,
+                                 .max_output_bytes = static_cast<std::size_t>(settings_.max_text_command_bytes),
+                                 .memory_bytes = settings_.max_text_command_memory});
+    reading.item.command_charge.release();
+    want_for_archive(reading.item.response, reading.lease);
+    const CommandOutput& output = *ran;
     if (!output.fault.empty()) {
       reading.page.command_fault = command.arguments.front() + ": " + output.fault;
       return;
@@ -485,9 +485,10 @@ class Reader final : public PageReader {
     reading.lease.take(output.text.capacity());
     DecodedText text;
     within(reading, text, [&] { decode_text_body(output.text, {}, TextFormat::plain, text); });
+    if (reading.lease.outgrown()) return;
     note_text(text.utf8, links);
     for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the user chose the command
-    if (text_ && !reading.lease.outgrown() && !not_kept(reading.item, reading.meta))
+    if (text_ && !not_kept(reading.item, reading.meta))
       write_text(reading, html::blocks_of_text(text.utf8), text.charset);
   }
 

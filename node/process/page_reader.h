@@ -38,6 +38,9 @@ struct WorkersConfig {
 struct ReadItem {
   FetchJob job;
   FetchResponse response;
+  // What the user's command made of it, if it has run already.
+  std::optional<CommandOutput> command = {};
+  MemoryCharge command_charge = {};
 };
 
 // What all readers use together; it outlives them.

@@ -42,7 +42,8 @@ Result<void> Workers::start_reading(PageReader& reader, Queue& queue) {
 
 void Workers::read(PageReader& reader, ReadItem item) {
   std::optional<PageDone> page = reader.read(item);
-  if (!page) return push(large_, std::move(item));
+  if (!page && !cancelled()) return push(large_, std::move(item));
+  if (!page) return done_(not_read(item.job.id));
   if (sync_ == nullptr) return done_(std::move(*page));
   sync_->add(std::move(*page), reader.written());
 }
@@ -67,10 +68,16 @@ void Workers::push(Queue& queue, ReadItem item) {
 
 void Workers::push(FetchJob job, FetchResponse response) { push(queue_, {std::move(job), std::move(response)}); }
 
+bool Workers::cancelled() {
+  const std::lock_guard lock(mutex_);
+  return cancelled_;
+}
+
 void Workers::cancel() {
   std::deque<ReadItem> dropped;
   {
     const std::lock_guard lock(mutex_);
+    cancelled_ = true;
     dropped.swap(queue_.items);
     for (; !large_.items.empty(); large_.items.pop_front()) dropped.push_back(std::move(large_.items.front()));
   }

@@ -51,11 +51,13 @@ class Workers {
   void read(PageReader& reader, ReadItem item);
   void push(Queue& queue, ReadItem item);
   std::optional<ReadItem> pop(Queue& queue);
+  bool cancelled();
   void end(Queue& queue, std::size_t first, std::size_t last);
 
   std::mutex mutex_;
   Queue queue_;  // both guarded by mutex_
   Queue large_;
+  bool cancelled_ = false;  // guarded by mutex_
   Done done_;
   std::unique_ptr<PageSync> sync_;          // with durability = power
   std::unique_ptr<SharedRepeats> repeats_;  // with --text

@@ -321,7 +321,8 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
       }
     }
     const bool by_holder = roots.kind == ring::TransferKind::backfill || roots.kind == ring::TransferKind::ask;
-    if (roots.give && by_holder && !later && !equal) {
+    // Its next owner asks the holder too, and gets it with the hand-off.
+    if (roots.give && by_holder && !later && !equal && !held_.contains(partition)) {
       if (transfers_.wanted({from, partition})) asked_again_.insert(partition);
       transfers_.send_anew({from, partition});
       asked_.insert(partition);

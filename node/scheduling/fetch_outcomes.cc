@@ -157,8 +157,6 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
   return finish_page(step, ended, &done);
 }
 
-// The page's outcome comes with the last links. Until then the page is queued, and what a crash leaves undone is done
-// again (merging is idempotent).
 Result<void> FetchOutcomes::store_lent_clocks(const Step& step) {
   auto clocks = around_.access.leases().take_clocks();
   if (clocks.empty()) return {};
@@ -168,6 +166,8 @@ Result<void> FetchOutcomes::store_lent_clocks(const Step& step) {
   return {};
 }
 
+// The page's outcome comes with the last links. Until then the page is queued, and what a crash leaves undone is done
+// again (merging is idempotent).
 Result<void> FetchOutcomes::commit_piece(const Step& step) {
   if (in_pieces_.empty()) return {};
   Job& job = *around_.jobs.find(in_pieces_.front());

@@ -52,11 +52,13 @@ class FetchOutcomes {
 
   Result<void> on_fetch_ended(const Step& step, const FetchEnded& event);
   Result<void> on_page_done(const Step& step, PageDone& event);
-  // Writes one piece of the links of a page that has many; called when all that has come was handled.
+  // Writes one piece of the links of a page that has many.
   Result<void> commit_piece(const Step& step);
   // What is known of hosts whose turns were lent (lease_desk.h).
   Result<void> store_lent_clocks(const Step& step);
   bool any_in_pieces() const { return !in_pieces_.empty(); }
+  // More such pages than may wait: they take the places of other fetches.
+  bool many_in_pieces() const { return in_pieces_.size() > 8; }
   const Counters& counters() const { return counters_; }
   ring::TableSizes tables() const;
 

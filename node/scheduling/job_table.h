@@ -25,7 +25,7 @@ struct Job {
   Time ended{};
   FetchError tls_fault = FetchError::none;
   std::uint64_t bytes = 0;  // of the response as received
-  // A page with many links, which are committed in pieces, one per step.
+  // A page with many links, which are committed in pieces.
   std::unique_ptr<PageDone> page = nullptr;
   LinkFollower::Progress links = {};
   Dependents::Id dependent = 0;  // of such a page: what its pieces wait for, its outcome waits for

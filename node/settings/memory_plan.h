@@ -67,7 +67,7 @@ std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers);
 std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
                                       const MemoryPlan& plan);
 
-// How workers share `decoded`, of `bound` bytes: each has a small part, one at a time has the large one
+// How workers share `decoded`, of `bound` bytes: each has a small part, one thread more has the large one
 // (node/memory/decode_room.h).
 inline constexpr std::uint64_t max_decode_small = std::uint64_t{4} << 20;
 std::uint64_t decode_small_of(std::uint64_t bound, std::uint64_t workers);

@@ -376,6 +376,22 @@ TEST_F(PartitionRestartTest, ACopyThatStartedAgainIsFilledAgain) {
   check_settled();
 }
 
+TEST_F(PartitionRestartTest, AHolderOwesNothingToTheNextOwner) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  PartitionManager& holder = *node(1).partition_manager;
+  const ring::Roots question{.sequence = 1,
+                             .kind = ring::TransferKind::backfill,
+                             .roots = {{partition, node(1).store->root(partition) + 1}},
+                             .tenures = {{partition, holder.tenures().of(partition)}},
+                             .give = true};
+  ASSERT_EQ(holder.on_roots(node(2).id, question, *node(1).view).differ, std::vector{partition});
+  for (const ring::TableSize& table : holder.tables())
+    EXPECT_TRUE(table.name != "partitions.asked" || table.entries == 0);
+  settle();
+  check_settled();
+}
+
 // What this peer has done is with the holder; that a busy partition is compared over and over does not undo that.
 // Else copied_until would never move in a ring that answers slowly.
 TEST_F(PartitionRestartTest, AnAnswerToAComparisonIsNotOwed) {
