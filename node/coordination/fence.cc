@@ -38,7 +38,7 @@ void Fence::hear(Time now, const ring::PeerId& from, const ring::TenuresCompared
 }
 
 Time Fence::begins() const {
-  return moved_ && !members_->others().empty() ? state_->started + state_->settings.suspicion_time : Time{};
+  return moved_from_ && !members_->others().empty() ? state_->started + state_->settings.suspicion_time : Time{};
 }
 
 // One that answers is back soon.
@@ -47,7 +47,11 @@ bool Fence::down_ones_had_their_time(Time now) const {
 }
 
 Result<void> Fence::tick(const Step& step) {
-  if (confirmed_ || step.now < begins()) return {};
+  if (confirmed_) return {};
+  if (step.now < begins()) {
+    if (step.now >= next_question_) ask_namesake(step);
+    return {};
+  }
   if (!since_) since_ = step.now;
   const ring::Membership& membership = members_->membership();
   const PartitionManager& partition_manager = replication_->partition_manager;
@@ -77,6 +81,14 @@ Result<void> Fence::tick(const Step& step) {
             : "the members of the ring are gone, and this peer holds nothing of theirs; join another");
   ask(step);
   return {};
+}
+
+void Fence::ask_namesake(const Step& step) {
+  next_question_ = step.now + question_every;
+  ring::Sync news;
+  news.reply_wanted = true;
+  news.members = {members_->membership().self()};
+  messenger_->send_all({{state_->id, *moved_from_, std::move(news)}}, step.out);
 }
 
 // Members whose answer is missing, by id from the one that was asked last: ids are random. Those that are down have the
@@ -111,8 +123,6 @@ void Fence::ask(const Step& step) {
   }
 }
 
-std::optional<Time> Fence::next_deadline() const {
-  return confirmed_ ? std::nullopt : std::optional(std::max(next_question_, begins()));
-}
+std::optional<Time> Fence::next_deadline() const { return confirmed_ ? std::nullopt : std::optional(next_question_); }
 
 }  // namespace orbweaver

@@ -29,9 +29,9 @@ class Fence {
   // Not all members of the last run could be read from the directory, and one of the missing members holds
   // something.
   void note_lost_members() { members_lost_ = true; }
-  // The directory was at another address before. If it is a copy, the process at that address lives: by the end of
-  // suspicion_time it has heard of this one, and has said so (Membership::duplicate).
-  void note_moved() { moved_ = true; }
+  // The directory was at this other address before. If it is a copy, the process at that address lives. It is told of
+  // this one, and answers (Membership::duplicate); by the end of suspicion_time others have heard of both too.
+  void note_moved(std::string from) { moved_from_ = std::move(from); }
   // Until then it takes no message of the ring but those about members.
   bool awaits_namesake(Time now) const { return !confirmed_ && now < begins(); }
 
@@ -48,6 +48,7 @@ class Fence {
   void confirm();
   bool down_ones_had_their_time(Time now) const;
   void ask(const Step& step);
+  void ask_namesake(const Step& step);
   Time begins() const;
 
   const PeerState* state_;
@@ -57,7 +58,7 @@ class Fence {
   Farewell* farewell_;
   bool confirmed_ = false;
   bool members_lost_ = false;
-  bool moved_ = false;
+  std::optional<std::string> moved_from_;
   std::optional<Time> since_;  // when it began to ask
   std::uint64_t nonce_ = 0;
   std::set<ring::PeerId> answered_;      // the nonce

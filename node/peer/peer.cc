@@ -147,7 +147,7 @@ Result<void> Peer::restore_tenures(const RingEntry& entry, Time now) {
   const auto address = meta_row(*state_.store, meta_name::address);
   if (!address) return tl::make_unexpected(address.error());
   address_written_ = *address == members_.membership().self().address;
-  if (*address && !address_written_ && entry.how == RingEntry::How::restored) fence_.note_moved();
+  if (*address && !address_written_ && entry.how == RingEntry::How::restored) fence_.note_moved(**address);
   // If it does not know all holders, it must learn from the others before it judges which peers are gone.
   if (entry.members_left_out)
     for (const ring::PartitionTenure& held : partition_manager.tenures().all())
