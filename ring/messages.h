@@ -335,7 +335,7 @@ struct TenuresCompared {  // type 28: answer
   bool more = false;                          // other ranges differ, or some do and the question has no sums: ask again
   std::vector<std::uint16_t> ranges = {};     // that differ
   std::vector<PartitionTenure> tenures = {};  // of these, all that the answerer knows
-  std::vector<Member> members = {};           // all, if their fingerprints differ; else the sender's, if it is newer
+  std::vector<Member> members = {};           // all, if their fingerprints differ; else the asker's, if it is newer
 };
 // "What do you have of the partitions that I hold?"
 struct AskRecords {  // type 29

@@ -198,7 +198,9 @@ class Reader final : public PageReader {
         without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
     const std::uint64_t buffer_bytes = lease.taken();
     const std::string type = media_type(content_type_of(response.response_head));
-    if (command_for(type) == nullptr) want_for_archive(response, lease);  // a command runs once, on any worker
+    // The user's command runs once, on any worker: it comes first.
+    const bool for_command = command_for(type) != nullptr && !is_html(type, {});
+    if (!for_command) want_for_archive(response, lease);
     if (lease.outgrown()) return;
     for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
       reading.meta.add_header(value, agent_);
@@ -210,6 +212,8 @@ class Reader final : public PageReader {
       if (lease.outgrown()) return;
       if (!page.unwanted_type) hold_links(done, page);
     }
+    if (for_command && !item.command) want_for_archive(response, lease);  // it did not run, and nothing is written yet
+    if (lease.outgrown()) return;
     if (!page.unwanted_type) {
       if (response.status >= 300 && response.status < 400) note_redirect(item, fetch, page);
       if (settings_.keep_validators && response.status == 200)
@@ -342,9 +346,9 @@ class Reader final : public PageReader {
     DecodedText text;
     const bool html = is_html(type, payload);
     if (html) {
-      page.content = content_fingerprint(payload, url.path_and_query(), url.host());
       within(reading, text, [&] { decode_html(payload, content_type, text); });
       if (reading.lease.outgrown()) return;
+      page.content = content_fingerprint(payload, url.path_and_query(), url.host());
       links = extractor_->extract(text.utf8);
       if (reading.results != nullptr) select_results(*reading.results, text.utf8, links);
       for (const MetaTag& tag : links.robots_tags) reading.meta.add_meta(tag.name, tag.content, agent_);
@@ -590,9 +594,7 @@ PageDone not_read(std::uint64_t id) {
 
 Result<std::unique_ptr<PageReader>> PageReader::open(const WorkersConfig& config, Place place, const Clock& clock,
                                                      SharedForReaders shared) {
-  auto reader = Reader::open(config, place, clock, shared);
-  if (!reader) return tl::make_unexpected(reader.error());
-  return std::unique_ptr<PageReader>(std::move(*reader));
+  return Reader::open(config, place, clock, shared);
 }
 
 }  // namespace orbweaver

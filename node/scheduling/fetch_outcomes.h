@@ -20,6 +20,7 @@ namespace orbweaver {
 
 class FetchOutcomes {
  public:
+  static constexpr std::size_t max_in_pieces = 8;
   // What it reads and changes of the peer; all outlive it.
   struct Around {
     const PeerState& state;
@@ -57,8 +58,8 @@ class FetchOutcomes {
   // What is known of hosts whose turns were lent (lease_desk.h).
   Result<void> store_lent_clocks(const Step& step);
   bool any_in_pieces() const { return !in_pieces_.empty(); }
-  // More such pages than may wait: they take the places of other fetches.
-  bool many_in_pieces() const { return in_pieces_.size() > 8; }
+  // So many such pages wait that they take the places of other fetches.
+  bool many_in_pieces() const { return in_pieces_.size() > max_in_pieces; }
   const Counters& counters() const { return counters_; }
   ring::TableSizes tables() const;
 

@@ -12,7 +12,6 @@
 #include <mutex>
 
 #include "node/config/settings_table.h"
-#include "node/process/workers.h"
 #include "node/system/private_file.h"
 #include "storage/append_directory.h"
 #include "storage/append_file.h"
@@ -20,6 +19,7 @@
 #include "storage/text_file.h"
 #include "storage/warc.h"
 #include "tests/unit/temp_dir.h"
+#include "tests/unit/workers_fixture.h"
 
 namespace {
 
@@ -215,29 +215,16 @@ TEST_F(DurableFiles, WholeFilesAndSecretsAreSyncedWithTheirNames) {
 class DurableWorkers : public DurableFiles {
  protected:
   void start(Durability durability, const Workers::Done& done) {
-    WorkersConfig config;
-    config.settings = default_settings();
+    WorkersConfig config = test::workers_config(dir_);
     config.settings.workers = 3;
-    config.settings.text = true;
     config.settings.durability = durability;
-    config.archive_dir = dir_.file("archive");
-    config.text_dir = dir_.file("text");
-    config.name_prefix = "ow";
-    config.decoded = std::make_shared<MemoryShare>(64u << 20);
-    config.links = std::make_shared<MemoryShare>(64u << 20);
     auto started = Workers::start(config, Clock(), done);
     ASSERT_TRUE(started) << started.error().message;
     workers_ = std::move(*started);
   }
   void push(std::uint64_t id) {
-    FetchResponse response;
-    response.id = id;
-    response.status = 200;
-    response.response_head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
-    response.body = "<html><title>t</title><body><p>Some words that are the text of a page.</body></html>";
-    workers_->push(
-        {.id = id, .url = *CanonicalUrl::parse("http://a.test/" + std::to_string(id)), .host = {}, .what = PageFetch{}},
-        std::move(response));
+    test::push_page(*workers_, id, "text/html",
+                    "<html><title>t</title><body><p>Some words that are the text of a page.</body></html>");
   }
   std::vector<std::string> files(const std::string& folder) const {
     std::vector<std::string> found;

@@ -10,8 +10,7 @@
 #include <map>
 #include <mutex>
 
-#include "node/config/settings_table.h"
-#include "tests/unit/temp_dir.h"
+#include "tests/unit/workers_fixture.h"
 
 namespace orbweaver {
 namespace {
@@ -21,27 +20,12 @@ constexpr std::uint16_t large_reader = 1;  // of one worker, by PageDone::worker
 class WorkersTest : public testing::Test {
  protected:
   void start(const Workers::Done& done) {
-    WorkersConfig config;
-    config.settings = default_settings();
-    config.settings.text = true;
-    config.archive_dir = dir_.file("archive");
-    config.text_dir = dir_.file("text");
-    config.name_prefix = "ow";
-    config.decoded = std::make_shared<MemoryShare>(64u << 20);
-    config.links = std::make_shared<MemoryShare>(64u << 20);
-    auto started = Workers::start(config, Clock(), done);
+    auto started = Workers::start(config_, Clock(), done);
     ASSERT_TRUE(started) << started.error().message;
     workers_ = std::move(*started);
   }
-  void push(std::uint64_t id, std::string type, std::string body) {
-    FetchResponse response;
-    response.id = id;
-    response.status = 200;
-    response.response_head = "HTTP/1.1 200 OK\r\nContent-Type: " + std::move(type) + "\r\n\r\n";
-    response.body = std::move(body);
-    workers_->push(
-        {.id = id, .url = *CanonicalUrl::parse("http://a.test/" + std::to_string(id)), .host = {}, .what = PageFetch{}},
-        std::move(response));
+  void push(std::uint64_t id, const std::string& type, std::string body, int status = 200) {
+    test::push_page(*workers_, id, type, std::move(body), status);
   }
   static std::string page_of(std::size_t bytes) {
     std::string body = "<html><title>t</title><body>";
@@ -58,6 +42,7 @@ class WorkersTest : public testing::Test {
   }
 
   const test::TempDir dir_;
+  WorkersConfig config_ = test::workers_config(dir_);
   std::unique_ptr<Workers> workers_;
 };
 
@@ -92,6 +77,33 @@ TEST_F(WorkersTest, WhatIsLargeIsReadByOneThread) {
   EXPECT_EQ(readers,
             (std::map<std::uint64_t, std::uint16_t>{{1, 0}, {2, large_reader}, {3, 0}, {4, large_reader}, {5, 0}}));
   EXPECT_EQ(lines_of_text(), 3u) << "what was begun and left to the other is written once";
+}
+
+// A command runs on any worker, whatever its document's size: it is the archive's copy that needs the large part. What
+// it does not run for goes there at once.
+TEST_F(WorkersTest, ADocumentForACommandIsLargeByItsCopyAndItsOutput) {
+  config_.settings.text_commands = {"application/pdf=cat"};
+  std::mutex mutex;
+  std::map<std::uint64_t, std::uint16_t> readers;
+  std::map<std::uint64_t, std::size_t> links;
+  start([&](const PageDone& page) {
+    const std::lock_guard lock(mutex);
+    readers[page.id] = page.worker;
+    const auto* const read = std::get_if<PageRead>(&page.what);
+    ASSERT_NE(read, nullptr);
+    EXPECT_EQ(read->command_fault, "");
+    if (const auto* const list = std::get_if<LinkList>(&read->listed)) links[page.id] = list->links.size();
+  });
+  const std::string word = "see http://b.test/x for more\n";
+  push(1, "application/pdf", word);
+  push(2, "application/pdf", word + std::string(std::size_t{600} << 10, 'x'));
+  push(3, "application/pdf", word + std::string(std::size_t{3} << 20, '\n'));
+  push(4, "application/pdf", word + std::string(std::size_t{3} << 20, '\n'), 404);
+  ASSERT_TRUE(workers_->stop());
+  EXPECT_EQ(readers,
+            (std::map<std::uint64_t, std::uint16_t>{{1, 0}, {2, large_reader}, {3, large_reader}, {4, large_reader}}));
+  for (std::uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(links[id], 1u) << id;
+  EXPECT_EQ(lines_of_text(), 3u);
 }
 
 TEST_F(WorkersTest, AStopLeavesNoLargePageBehind) {
