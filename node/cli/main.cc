@@ -13,7 +13,9 @@
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
+#include "node/cli/health_command.h"
 #include "node/cli/manual.h"
+#include "node/cli/report_command.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
 #include "node/cli/snapshot_command.h"
@@ -153,6 +155,8 @@ int run(int argc, char** argv) {
   add_crawl(app, code);
   add_node(app, code);
   add_ring_commands(app, code);
+  add_health_command(app, code);
+  add_report_commands(app, code);
   add_snapshot_commands(app, code);
   add_tool_commands(app, code);
   add_graph_commands(app, code);

@@ -8,7 +8,6 @@
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
 #include "node/errors/storage_error.h"
-#include "node/frontier/workbench.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -24,12 +23,17 @@ using storage::UrlState;
 constexpr std::size_t walk_step = 2048;
 constexpr std::uint16_t max_visit = 0xffff;
 
+// Excluded URLs that a visit judges by what others say, or by settings that the user has changed for it.
+bool is_judged_again(Reason reason, bool all) {
+  if (reason == Reason::robots || storage::robots_cause(reason) != Reason::none || reason == Reason::bad_port)
+    return true;
+  return all && reason != Reason::trap && reason != Reason::depth;
+}
+
 }  // namespace
 
-std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known) {
-  const bool judged_again = known.state == UrlState::excluded &&
-                            (known.reason == Reason::robots || storage::robots_cause(known.reason) != Reason::none ||
-                             known.reason == Reason::bad_port);
+std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known, bool excluded) {
+  const bool judged_again = known.state == UrlState::excluded && is_judged_again(known.reason, excluded);
   const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || judged_again;
   if (!ended || known.visit == max_visit) return std::nullopt;
   storage::UrlRecord record;
@@ -45,26 +49,19 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
 
 Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& given, Time now) {
   const auto before = number_field(given, "before_us", now.time_since_epoch().count());
-  const auto host = text_field(given, "host");
-  const auto match = text_field(given, "match");
-  for (const auto* field : {&host, &match})
-    if (!*field) return tl::make_unexpected(field->error());
   if (!before) return tl::make_unexpected(before.error());
-  Wanted wanted{.before = Time(Duration(*before)), .host = *host, .match = *match};
-  if (wanted.match.empty()) return wanted;
-  auto compiled = UrlPatterns::compile({wanted.match});
-  if (!compiled) return tl::make_unexpected(compiled.error());
-  wanted.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
-  return wanted;
+  auto filter = RecordFilter::read(given);
+  if (!filter) return tl::make_unexpected(filter.error());
+  return Wanted{Time(Duration(*before)), std::move(*filter)};
 }
 
 // The walk in progress, and under "next" those that wait.
 std::string RecrawlWalk::row_of_all(const Walks& walks) {
   if (walks.empty()) return {};
   const auto order = [](const Walk& walk) {
-    return json{{"before_us", walk.wanted.before.time_since_epoch().count()},
-                {"host", walk.wanted.host},
-                {"match", walk.wanted.match}};
+    json text = {{"before_us", walk.wanted.before.time_since_epoch().count()}};
+    walk.wanted.filter.write(text);
+    return text;
   };
   json row = order(walks.front());
   row["after"] = walks.front().after;
@@ -73,7 +70,7 @@ std::string RecrawlWalk::row_of_all(const Walks& walks) {
   return json_text(row);
 }
 
-Result<void> RecrawlWalk::restore(const std::string& row) {
+Result<RecrawlWalk::Walks> RecrawlWalk::read_row(const std::string& row) {
   const Result<json> stored = parse_outside_json(row);
   if (!stored) return tl::make_unexpected(stored.error());
   const auto after = text_field(*stored, "after");
@@ -86,12 +83,30 @@ Result<void> RecrawlWalk::restore(const std::string& row) {
   for (const json& order : orders) {
     Result<Wanted> wanted = read(order, Time{});
     if (!wanted) return tl::make_unexpected(wanted.error());
-    last_ = wanted->before;
     walks.push_back({std::move(*wanted), {}, 0});
   }
   walks.front().after = *after;
   walks.front().queued = static_cast<std::uint64_t>(*queued);
-  walks_ = std::move(walks);
+  return walks;
+}
+
+Result<std::string> RecrawlWalk::row_with(const std::string& row, const Wanted& wanted) {
+  Walks walks;
+  if (!row.empty()) {
+    auto read = read_row(row);
+    if (!read) return tl::make_unexpected(read.error());
+    walks = std::move(*read);
+  }
+  if (walks.size() >= max_walks) return fail(ErrorCode::invalid_input, std::string(full_words));
+  walks.push_back({wanted, {}, 0});
+  return row_of_all(walks);
+}
+
+Result<void> RecrawlWalk::restore(const std::string& row) {
+  Result<Walks> walks = read_row(row);
+  if (!walks) return tl::make_unexpected(walks.error());
+  last_ = walks->back().wanted.before;
+  walks_ = std::move(*walks);
   return {};
 }
 
@@ -119,17 +134,13 @@ bool RecrawlWalk::awaits(ring::Partition partition) const {
   return walks_.size() > 1 || !place || partition >= place->host.partition;
 }
 
-bool RecrawlWalk::is_wanted(const Wanted& wanted, const storage::UrlRecord& record) {
-  if (record.since >= wanted.before) return false;
-  if (!wanted.host.empty() && CanonicalUrl::host_in(record.url) != wanted.host) return false;
-  return wanted.pattern == nullptr || wanted.pattern->first_match(record.url) != nullptr;
-}
-
 Result<void> RecrawlWalk::walk_on(const Step& step) {
   if (walks_.empty()) return {};
   const std::optional<storage::UrlKey> cursor = place_of(walks_.front());
   Walks walks = walks_;
   Walk& next = walks.front();
+  const RecordFilter& filter = next.wanted.filter;
+  const bool excluded = !filter.states.empty() && filter.takes_state(UrlState::excluded);
   storage::Commit commit;
   std::size_t seen = 0;
   for (const std::uint16_t partition : store_->partitions()) {
@@ -139,8 +150,8 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
     const auto records = store_->scan(partition, here ? &*cursor : nullptr, walk_step - seen);
     if (!records) return tl::make_unexpected(error_of(records.error()));
     for (const storage::Merge& at : *records)
-      if (is_wanted(next.wanted, at.record))
-        if (auto again = visited_again(at.record)) commit.merges.push_back({at.key, std::move(*again)});
+      if (at.record.since < next.wanted.before && filter.takes(at.record))
+        if (auto again = visited_again(at.record, excluded)) commit.merges.push_back({at.key, std::move(*again)});
     seen += records->size();
     if (!records->empty()) next.after = records->back().record.url;
   }

@@ -7,33 +7,32 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "node/crawl/partitioner.h"
+#include "node/crawl/record_filter.h"
 #include "node/replication/record_writer.h"
-#include "node/scope/re2_patterns.h"
 #include "node/url/canonicaliser.h"
 
 namespace orbweaver {
 
 // The record when its URL is asked for once more; nothing when it cannot be. A URL that robots.txt or its port kept out
 // is judged again. Other excluded URLs stay so: they would be excluded again, or are lifted in another way
-// (docs/how-to/traps.md).
-std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known);
+// (docs/how-to/traps.md). With `excluded`, which a user says, all are judged again but for traps and those that are too
+// deep.
+std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known, bool excluded = false);
 
 class RecrawlWalk {
  public:
   // Which records are visited again.
   struct Wanted {
-    Time before{};                                 // ended before this
-    std::string host;                              // empty: any
-    std::string match;                             // RE2, anywhere in the URL; empty: any
-    std::shared_ptr<const UrlPatterns> pattern{};  // of `match`; null: any
+    Time before{};  // ended before this
+    RecordFilter filter{};
   };
-  // {"before_us": n, "host": h, "match": RE2}, all optional; without before_us it is `now`. Errors name the field.
+  // {"before_us": n} and the fields of the filter, all optional; without before_us it is `now`. Errors name the field.
   static Result<Wanted> read(const nlohmann::json& given, Time now);
 
   // All outlive it. `stepped`: the time of the last step.
@@ -51,8 +50,12 @@ class RecrawlWalk {
   bool repeats(Time before) const;
   // No further order is taken before one is carried out.
   bool full() const { return walks_.size() >= max_walks; }
+  static constexpr std::string_view full_words =
+      "earlier orders to visit pages again are still being carried out; ask again later";
   // The row of a walk that begins.
   static std::string row_of(const Wanted& wanted) { return row_of_all({{wanted, {}, 0}}); }
+  // The row of an order after those of `row`, for a peer that does not run. Errors: what cannot be read; too many.
+  static Result<std::string> row_with(const std::string& row, const Wanted& wanted);
   // Carries out the order after those that came before it. The row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
@@ -76,8 +79,8 @@ class RecrawlWalk {
   static constexpr std::size_t max_walks = 64;
   using Walks = std::deque<Walk>;
   static std::string row_of_all(const Walks& walks);
+  static Result<Walks> read_row(const std::string& row);
   std::optional<storage::UrlKey> place_of(const Walk& walk) const;
-  static bool is_wanted(const Wanted& wanted, const storage::UrlRecord& record);
 
   storage::Store* store_;
   const Canonicaliser* canonicaliser_;

@@ -40,7 +40,7 @@ Result<void> Joiner::start() {
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::peer, id().hex());
   if (const auto recrawl = std::exchange(entry_.start.recrawl, std::nullopt)) {
-    commit.meta.emplace_back(meta_name::recrawl, RecrawlWalk::row_of({.before = *recrawl, .host = {}, .match = {}}));
+    commit.meta.emplace_back(meta_name::recrawl, RecrawlWalk::row_of({.before = *recrawl}));
     commit.meta.emplace_back(meta_name::ended, "");
   }
   ORBWEAVER_TRY(write(commit));

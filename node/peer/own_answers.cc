@@ -1,10 +1,12 @@
 #include "node/peer/own_answers.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
+#include "node/peer/questions.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -25,18 +27,22 @@ OwnAnswers::OwnAnswers(Around around)
                     .mirrors = around.verdicts.mirrors,
                     .membership = around.members.membership()}),
       trap_report_(*around.state.store, around.state.partitioner, around.verdicts.traps, around.verdicts.mirrors,
-                   around.records.replication.partition_manager, around.records.writer) {}
+                   around.records.replication.partition_manager, around.records.writer),
+      url_report_(*around.state.store, around.state.partitioner, around.records.replication.partition_manager) {}
 
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
   if (verb == "status") return around_.status.status();
   // The members have agreed to the end, or are about to: what is accepted now would be left behind.
-  const bool new_work = verb == "seed" || verb == "recrawl" || (verb == "traps" && body.contains("readmit"));
+  const bool new_work =
+      verb == "seed" || verb == "recrawl" || verb == "retry" || (verb == "traps" && body.contains("readmit"));
   if (new_work && (around_.ends.crawl.closed() || around_.lifecycle.ending()))
     return json{{"error", "the crawl is ending; ask again in a moment, or when the ring has been started again"}};
   if (verb == "explain") return explanation_.answer(body);
   if (verb == "seed") return around_.intake.answer(step, body);
   if (verb == "traps") return traps(step, body);
-  if (verb == "recrawl") return recrawl(step, body);
+  if (verb == "urls") return urls(body);
+  // The same but for the name: releases before this one would visit again whatever a "retry" does not name.
+  if (verb == "recrawl" || verb == "retry") return recrawl(step, body);
   if (verb == "forget") return forget(step, body);
   if (verb == "snapshot") return snapshot(step, body);
   if (verb == "leave") {
@@ -47,8 +53,19 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     around_.lifecycle.stop();
     return json{{"stopping", around_.state.id.hex()}};
   }
-  return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                            "'; this peer knows status, explain, seed, recrawl, traps, forget, snapshot, leave, stop"}};
+  return json{
+      {"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
+                    "'; this peer knows status, explain, urls, seed, recrawl, retry, traps, forget, snapshot, leave, " +
+                    "stop"}};
+}
+
+// The records that a filter takes (url_report.h). The members' answers go into one message.
+json OwnAnswers::urls(const json& body) const {
+  const std::size_t peers = std::max<std::size_t>(around_.members.reachable().size(), 1);
+  json answer = url_report_.answer(around_.state.id.hex(), body, max_gathered_bytes / peers);
+  answer["id"] = around_.state.id.hex();
+  answer["address"] = around_.members.membership().self().address;
+  return answer;
 }
 
 // What the rules have excluded (trap_report.h).
@@ -69,8 +86,7 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   json begun = {
       {"id", around_.state.id.hex()}, {"address", around_.members.membership().self().address}, {"walks", true}};
   if (walk.repeats(wanted->before)) return begun;
-  if (walk.full())
-    return json{{"error", "earlier orders to visit pages again are still being carried out; ask again later"}};
+  if (walk.full()) return json{{"error", RecrawlWalk::full_words}};
   storage::Commit commit;
   walk.begin(std::move(*wanted), commit);
   around_.ends.crawl.reopen(commit);

@@ -1,5 +1,5 @@
-// This peer's own answers to questions (questions.h): status, explain, seed, traps, recrawl, forget, snapshot, leave,
-// stop.
+// This peer's own answers to questions (questions.h): status, explain, urls, seed, traps, recrawl, retry, forget,
+// snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "node/peer/peer_status.h"
 #include "node/peer/snapshot_desk.h"
 #include "node/peer/trap_report.h"
+#include "node/peer/url_report.h"
 #include "node/replication/record_parts.h"
 #include "node/scheduling/fetch_gate.h"
 
@@ -45,6 +46,7 @@ class OwnAnswers {
 
  private:
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
+  nlohmann::json urls(const nlohmann::json& body) const;
   Result<nlohmann::json> recrawl(const Step& step, const nlohmann::json& body);
   nlohmann::json snapshot(const Step& step, const nlohmann::json& body);
   nlohmann::json forget(const Step& step, const nlohmann::json& body);
@@ -52,6 +54,7 @@ class OwnAnswers {
   Around around_;
   Explanation explanation_;
   TrapReport trap_report_;
+  UrlReport url_report_;
 };
 
 }  // namespace orbweaver

@@ -184,7 +184,7 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
       commit.meta.emplace_back(meta_name::recrawl, "");
     }
   if (entry.start.recrawl) {
-    verdicts_.walk.begin({.before = *entry.start.recrawl, .host = {}, .match = {}}, commit);
+    verdicts_.walk.begin({.before = *entry.start.recrawl}, commit);
     commit.meta.emplace_back(meta_name::ended, "");
     return {};
   }

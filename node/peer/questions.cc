@@ -16,8 +16,6 @@ namespace {
 constexpr Duration gather_time = std::chrono::seconds{2};
 // Maximum questions to the whole ring in flight.
 constexpr std::size_t max_under_way = 256;
-// Of all answers to one of them: they go into one text of a message, with some words around them.
-constexpr std::size_t max_answer_bytes = ring::max_text_bytes - 64 * 1024;
 // Of one question, with all copies of it that go to other peers.
 constexpr std::size_t max_forwarded_bytes = 8u << 20;
 
@@ -42,8 +40,8 @@ void Questions::refuse(const Step& step, const ring::Message& in, const ring::As
 }
 
 bool Questions::asks_all(const ring::Ask& ask) const {
-  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl" ||
-                          ask.verb == "snapshot");
+  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "urls" ||
+                          ask.verb == "recrawl" || ask.verb == "retry" || ask.verb == "snapshot");
 }
 
 Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const json& body) const {
@@ -70,7 +68,7 @@ Result<void> Questions::on_ask(const Step& step, const ring::Message& in, const 
   }
   json body = std::move(*read);
   // All peers get the same moment, whatever their clocks say.
-  if (ask.verb == "recrawl" && !body.contains("before_us")) {
+  if ((ask.verb == "recrawl" || ask.verb == "retry") && !body.contains("before_us")) {
     const auto age = number_field(body, "older_than_us", 0, 0, step.now.time_since_epoch().count());
     if (!age) {
       refuse(step, in, ask, reply, age.error().message);
@@ -151,8 +149,9 @@ void Questions::on_answer(const Step& step, const ring::Message& in, const ring:
 void Questions::take(Gathering& gathering, std::string text) const {
   std::size_t gathered = 0;
   for (const Gathering& one : under_way_) gathered += one.bytes;
-  const std::size_t max_gathered = std::max(static_cast<std::size_t>(around_.memory.messages_in / 2), max_answer_bytes);
-  if (gathering.bytes + text.size() > max_answer_bytes || gathered + text.size() > max_gathered) {
+  const std::size_t max_gathered =
+      std::max(static_cast<std::size_t>(around_.memory.messages_in / 2), max_gathered_bytes);
+  if (gathering.bytes + text.size() > max_gathered_bytes || gathered + text.size() > max_gathered) {
     ++gathering.left_out;
     return;
   }

@@ -22,6 +22,10 @@
 
 namespace orbweaver {
 
+// Of all answers to one question to the ring: they go into one text of a message, with some words around them. What
+// does not fit is left out; who answers at length shares it with the others.
+inline constexpr std::size_t max_gathered_bytes = ring::max_text_bytes - 64 * 1024;
+
 class Questions {
  public:
   // What it reads of the peer; all outlive it.
@@ -56,7 +60,7 @@ class Questions {
     std::uint64_t sequence = 0;  // the asker's
     std::string verb;
     std::map<std::uint64_t, ring::PeerId> open{};  // our sequence -> the peer that we asked
-    std::vector<std::string> answers{};            // JSON objects, of max_answer_bytes in all
+    std::vector<std::string> answers{};            // JSON objects, of max_gathered_bytes in all
     std::size_t bytes = 0;
     std::size_t left_out = 0;  // answers beyond that
     Time deadline{};

@@ -20,7 +20,6 @@ using storage::UrlState;
 
 // Records that one question looks at; the answer says where to continue when there are more.
 constexpr std::size_t max_records = 100'000;
-constexpr std::size_t scan_step = 1024;
 // Examples of each rule and host.
 constexpr std::size_t max_examples = 3;
 // URLs queued again in one write.
@@ -35,26 +34,16 @@ struct Question {
   bool readmit = false;
   std::string host;  // empty: any
   std::string rule;
-  std::optional<storage::UrlKey> begin{};
-  bool nothing = false;  // the question only continues at other peers
 };
 
-Result<Question> read(const json& body, const std::string& self, Partitioner& partitioner) {
+Result<Question> read(const json& body) {
   const Result<bool> readmit = flag_field(body, "readmit");
   const Result<std::string> host = text_field(body, "host");
   const Result<std::string> rule = text_field(body, "rule");
   if (!readmit) return tl::make_unexpected(readmit.error());
   for (const auto* field : {&host, &rule})
     if (!*field) return tl::make_unexpected(field->error());
-  Question question{.readmit = *readmit, .host = *host, .rule = *rule};
-  const auto after = body.find("after");
-  if (after == body.end() || !after->is_object()) return question;
-  const Result<std::string> text = text_field(*after, self);
-  if (!text) return tl::make_unexpected(text.error());
-  const Result<CanonicalUrl> url = CanonicalUrl::parse(*text);
-  question.nothing = !url;
-  if (url) question.begin = storage::UrlKey{partitioner.host_key(*url), url->digest()};
-  return question;
+  return Question{.readmit = *readmit, .host = *host, .rule = *rule};
 }
 
 // What one question finds.
@@ -112,31 +101,25 @@ class Search {
 }  // namespace
 
 Result<json> TrapReport::answer(const Step& step, const std::string& self, const json& body) {
-  const Result<Question> question = read(body, self, *partitioner_);
+  const Result<Question> question = read(body);
   if (!question) return json::object({{"error", question.error().message}});
-  const auto& begin = question->begin;
+  const auto begin = scan_.begin(body, self);
+  if (!begin) return json::object({{"error", begin.error().message}});
   Search search(*question, *judge_);
-  std::size_t seen = 0;
-  std::string last;  // the URL after which to continue; empty: all were looked at
-  for (const std::uint16_t partition : store_->partitions()) {
-    if (question->nothing || !last.empty()) break;
-    if (begin && partition < begin->host.partition) continue;
-    if (!partition_manager_->holds(partition) || store_->counts(partition).excluded == 0) continue;
-    std::optional<storage::UrlKey> cursor = begin && partition == begin->host.partition ? begin : std::nullopt;
-    for (bool more = true; more && last.empty();) {
-      const auto records = store_->scan(partition, cursor ? &*cursor : nullptr, scan_step);
-      if (!records) return json::object({{"error", records.error().message}});
-      for (const storage::Merge& at : *records) search.look_at(at);
-      if (search.to_write() >= readmit_step) ORBWEAVER_TRY(search.write(step, *writer_));
-      seen += records->size();
-      more = records->size() == scan_step;
-      if (more) cursor = records->back().key;
-      if (more && seen >= max_records) last = records->back().record.url;
-    }
-  }
+  std::optional<Error> not_written;
+  const auto take = [&](const storage::Merge& at) -> Result<bool> {
+    search.look_at(at);
+    if (search.to_write() < readmit_step) return true;
+    if (const Result<void> written = search.write(step, *writer_); !written) not_written = written.error();
+    return !not_written;
+  };
+  const auto last = scan_.walk(
+      *begin, max_records, [](const storage::Counts& counts) { return counts.excluded > 0; }, take);
+  if (not_written) return tl::make_unexpected(*not_written);
+  if (!last) return json::object({{"error", last.error().message}});
   for (const std::string& host : search.lifted()) ORBWEAVER_TRY(mirrors_->lift(step, host));
   ORBWEAVER_TRY(search.write(step, *writer_));
-  return search.answer(last, *mirrors_);
+  return search.answer(*last, *mirrors_);
 }
 
 }  // namespace orbweaver

@@ -7,7 +7,8 @@
 #include <string>
 
 #include "node/links/trap_judge.h"
-#include "node/replication/partition_manager.h"
+#include "node/peer/record_scan.h"
+#include "node/replication/record_writer.h"
 
 namespace orbweaver {
 
@@ -16,12 +17,7 @@ class TrapReport {
   // All outlive it.
   TrapReport(storage::Store& store, Partitioner& partitioner, TrapJudge& judge, MirrorTable& mirrors,
              const PartitionManager& partition_manager, RecordWriter& writer)
-      : store_(&store),
-        partitioner_(&partitioner),
-        judge_(&judge),
-        mirrors_(&mirrors),
-        partition_manager_(&partition_manager),
-        writer_(&writer) {}
+      : scan_(store, partitioner, partition_manager), judge_(&judge), mirrors_(&mirrors), writer_(&writer) {}
 
   // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} continues where an
   // incomplete answer ended ("last"). Answers "traps", "last" and "readmitted", or "error" for a question that cannot
@@ -29,11 +25,9 @@ class TrapReport {
   Result<nlohmann::json> answer(const Step& step, const std::string& self, const nlohmann::json& body);
 
  private:
-  storage::Store* store_;
-  Partitioner* partitioner_;
+  RecordScan scan_;
   TrapJudge* judge_;
   MirrorTable* mirrors_;
-  const PartitionManager* partition_manager_;
   RecordWriter* writer_;
 };
 

@@ -220,7 +220,7 @@ class OthersDirectories(ring.Case):
         url = "http://a.test/"
         for command in (
             ["status"], ["status", "--ledger"], ["explain", url], ["traps"], ["traps", "--readmit"], ["seed", url],
-            ["stop"], ["leave"], ["recrawl"], ["forget", "ab"], ["export", "urls"],
+            ["stop"], ["leave"], ["recrawl"], ["forget", "ab"], ["export", "urls"], ["report", "failed"], ["retry", "failed"],
         ):  # fmt: skip
             with self.subTest(command):
                 ended = self.as_nobody(*command, "--dir", "c1")

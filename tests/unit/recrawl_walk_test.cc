@@ -58,6 +58,14 @@ TEST(VisitedAgain, IsWhatEndedAndWhatRobotsOrThePortKeptOut) {
   EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::depth)));
 }
 
+TEST(VisitedAgain, AUserMayHaveWhatIsExcludedJudgedAgainButForTrapsAndDepth) {
+  EXPECT_TRUE(visited_again(ended(UrlState::excluded, Reason::budget), true));
+  EXPECT_TRUE(visited_again(ended(UrlState::excluded, Reason::content_type), true));
+  EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::trap), true));
+  EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::depth), true));
+  EXPECT_FALSE(visited_again(ended(UrlState::queued), true));
+}
+
 TEST(VisitedAgain, StopsAtTheLastNumber) {
   UrlRecord record = ended(UrlState::fetched);
   record.visit = 0xffff;
@@ -220,6 +228,36 @@ TEST_F(RecrawlWalkTest, ASitemapsDateQueuesAPageThatIsOlderAndNoFurtherThanTheSi
   EXPECT_EQ(visit_of(link(Time{seconds{101}}, 0)), 0) << "the sitemap's first visit";
   EXPECT_EQ(visit_of(link(stepped_ + seconds{1}, 1)), 0) << "a date that is to come";
   EXPECT_EQ(visit_of(link(Time{}, 1)), 0) << "no date";
+}
+
+TEST_F(RecrawlWalkTest, AnOrderForWhatFailedLeavesTheRest) {
+  for (std::size_t page = 1; page <= 4; ++page) fetched(1, page, Time{seconds{5}});
+  storage::Merge merge = test::queued_merge(1, 9);
+  merge.record.state = UrlState::failed;
+  merge.record.reason = Reason::timeout;
+  merge.record.since = Time{seconds{5}};
+  ASSERT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
+  begin({{"states", {"failed"}}});
+  start();  // the filter is on the disk
+  walk_to_end();
+  EXPECT_EQ(queued(), 1u);
+  EXPECT_EQ((*store_.find(merge.key))->state, UrlState::queued);
+}
+
+TEST_F(RecrawlWalkTest, AnOrderForAPeerThatDoesNotRunWaitsBehindTheOthers) {
+  const Result<RecrawlWalk::Wanted> first = RecrawlWalk::read({{"host", "a.test"}}, Time{seconds{5}});
+  const Result<RecrawlWalk::Wanted> second = RecrawlWalk::read({{"states", {"failed"}}}, Time{seconds{6}});
+  ASSERT_TRUE(first && second);
+  const Result<std::string> row = RecrawlWalk::row_with("", *first);
+  ASSERT_TRUE(row);
+  EXPECT_EQ(*row, RecrawlWalk::row_of(*first));
+  const Result<std::string> both = RecrawlWalk::row_with(*row, *second);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(json::parse(*both)["next"], json::array({{{"before_us", 6'000'000}, {"states", {"failed"}}}}));
+  EXPECT_FALSE(RecrawlWalk::row_with("no JSON", *first));
+  std::string full;
+  for (int i = 0; i < 64; ++i) full = *RecrawlWalk::row_with(full, *first);
+  EXPECT_FALSE(RecrawlWalk::row_with(full, *first));
 }
 
 }  // namespace
