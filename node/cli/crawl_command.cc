@@ -18,6 +18,7 @@
 #include "node/cli/ask.h"
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_reasons.h"
+#include "node/cli/crawl_summary.h"
 #include "node/cli/handed_settings.h"
 #include "node/cli/seed_schemes.h"
 #include "node/errors/storage_error.h"
@@ -79,7 +80,6 @@ class Crawl {
   bool any_running() const;
   void show_progress(Time now, bool last);
   json summary() const;
-  void print_summary(const json& summary) const;
 
   const CrawlOptions& options_;
   Settings settings_;
@@ -156,6 +156,8 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
+  std::error_code ignored;  // of an earlier run's account
+  for (const char* name : {"/summary.json", "/summary.html"}) std::filesystem::remove(options_.out + name, ignored);
   // The first requests to other hosts: only now, under the right user and after all other checks.
   Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
   if (!whole) return tl::make_unexpected(whole.error());
@@ -406,35 +408,6 @@ json Crawl::summary() const {
   return summary;
 }
 
-void Crawl::print_summary(const json& summary) const {
-  const auto number = [&](const char* name) {
-    return static_cast<unsigned long long>(summary.value(name, std::uint64_t{0}));
-  };
-  const double seconds = summary.value("seconds", 0.0);
-  say("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped",
-      summary.value("reason", "").c_str());
-  say("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"), number("failed"),
-      number("excluded"), number("queued"), seconds);
-  for (const json& reason : summary["reasons"]) {
-    const std::string fix = reason.value("fix", "");
-    say("    %s: %s, %llu: %s%s\n", reason.value("state", "").c_str(), reason.value("why", "").c_str(),
-        static_cast<unsigned long long>(reason.value("count", std::uint64_t{0})), reason.value("example", "").c_str(),
-        fix.empty() ? "" : ("; " + fix).c_str());
-  }
-  if (const std::string unknown = summary.value("reasons_unknown", ""); !unknown.empty())
-    say("    the reasons could not be read: %s\n", unknown.c_str());
-  if (const std::uint64_t left = summary["totals"].value("links_out_of_scope", std::uint64_t{0}); left > 0)
-    say("  links out of scope, not followed: %llu\n", static_cast<unsigned long long>(left));
-  for (const json& redirect : summary.value("redirects_out", json::array()))
-    say("  the seed %s redirects to %s, which is out of scope: %s\n", redirect.value("url", "").c_str(),
-        redirect.value("to", "").c_str(), redirect.value("fix", "").c_str());
-  if (summary.contains("missed"))
-    say("  pages that the seen-set's filter may have missed: %.3g expected\n", summary.value("missed", 0.0));
-  for (const json& directory : summary["archive_dirs"]) say("  archive %s\n", directory.get<std::string>().c_str());
-  if (!summary["archive_dirs"].empty()) say("  index   orbweaver index %s\n", options_.out.c_str());
-  if (!summary.value("finished", false)) say("  the same command continues where it stopped\n");
-}
-
 int Crawl::run() {
   const auto failed = [](const Error& error) {
     complain("%s", error.message.c_str());
@@ -509,8 +482,10 @@ int Crawl::run() {
   if (options_.as_json) {
     say_json(result);
   } else {
-    print_summary(result);
+    say_text(summary_text(result));
   }
+  if (const Result<void> written = write_summary(options_.out, result, settings_.durability); !written)
+    return failed(written.error());
   const bool only_redirected = result.value("only_redirects", false);
   if (!result.value("finished", false) || (result.value("pages", std::uint64_t{0}) > 0 && !only_redirected)) return 0;
   complain(only_redirected ? "only redirects were fetched" : "nothing was fetched");

@@ -10,6 +10,7 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/corpus_command.h"
 #include "node/cli/crawl_command.h"
+#include "node/cli/doctor_command.h"
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
@@ -156,6 +157,7 @@ int run(int argc, char** argv) {
   add_node(app, code);
   add_ring_commands(app, code);
   add_health_command(app, code);
+  add_doctor_command(app, code);
   add_report_commands(app, code);
   add_snapshot_commands(app, code);
   add_tool_commands(app, code);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "node/cli/crawl_summary.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/url_source.h"
@@ -164,6 +165,13 @@ constexpr std::pair<std::string_view, UrlState> kinds[] = {{"failed", UrlState::
                                                            {"queued", UrlState::queued},
                                                            {"fetched", UrlState::fetched}};
 
+// Of a crawl that does not run.
+std::string end_words(const Options& options) {
+  if (any_runs(options.target).value_or(true)) return {};
+  const std::string why = why_it_stopped(options.target.directory);
+  return why.empty() ? "" : "; " + why;
+}
+
 int report(const Options& options) {
   const UrlPrinter printer(options.by == "url" ? options.format : "");
   HostTable hosts;
@@ -185,7 +193,7 @@ int report(const Options& options) {
   }
   if (!read) return failed(read.error());
   if (options.by == "host") hosts.print(options.format);
-  if (!options.quiet) say_aside(std::to_string(found) + " URLs\n");
+  if (!options.quiet) say_aside(std::to_string(found) + " URLs" + end_words(options) + "\n");
   for (const json& silent : read->unreachable)
     complain("peer %s at %s does not answer: its URLs are missing here", silent.value("id", "").substr(0, 8).c_str(),
              silent.value("address", "").c_str());

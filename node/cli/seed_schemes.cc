@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <future>
 #include <map>
 #include <thread>
 
 #include "node/cli/contact_check.h"
-#include "node/fetch/fetcher_config.h"
-#include "node/system/clock.h"
+#include "node/cli/fetch_once.h"
 #include "node/terminal/say.h"
 #include "node/text/shown.h"
 #include "node/url/canonical_url.h"
@@ -24,20 +22,9 @@ struct Asked {
 Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) {
   const Result<CanonicalUrl> url = CanonicalUrl::parse(robots_txt);
   if (!url) return Asked{url.error().message};
-  const Clock clock;
-  Result<CurlFetcherConfig> made = fetcher_config(settings);
-  if (!made) return tl::make_unexpected(made.error());
-  CurlFetcherConfig config = std::move(*made);
-  config.clock = [&clock] { return clock.now(); };
-  std::promise<FetchResponse> answered;
-  auto fetcher = CurlFetcher::create(std::move(config),
-                                     [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
-  if (!fetcher) return tl::make_unexpected(fetcher.error());
-  FetchRequest request{.id = 1, .url = *url, .max_body_bytes = std::size_t{512} << 10};
-  request.timeout = settings.robots_timeout;
-  (*fetcher)->start(std::move(request));
-  const FetchResponse response = answered.get_future().get();
-  (*fetcher)->stop();
+  const Result<FetchResponse> answer = ask_once(*url, settings, settings.robots_timeout);
+  if (!answer) return tl::make_unexpected(answer.error());
+  const FetchResponse& response = *answer;
   if (response.error == FetchError::none) return Asked{};
   return Asked{response.error_text, response.error == FetchError::address_refused ||
                                         response.error == FetchError::address_denied ||

@@ -61,6 +61,7 @@ void Joiner::end(Time now, int code, std::string message) {
 }
 
 std::optional<RingEntry> Joiner::step(const Step& step, Event& event) {
+  stepped_ = std::max(stepped_, step.now);
   for (LogEntry& healed : std::exchange(healed_, {})) step.out.push_back(std::move(healed));
   if (const auto* message = std::get_if<MessageEvent>(&event)) {
     if (take_message(step, *message))
@@ -184,6 +185,7 @@ json Joiner::own_status() const {
           {"version", ORBWEAVER_VERSION},
           {"protocol", ring::protocol_version},
           {"started", utc(entry_.started)},
+          {"clock_us", std::max(stepped_, entry_.started).time_since_epoch().count()},
           {"partitions", 0},
           {"ring_partitions", 0},
           {"confirmed", false},

@@ -43,6 +43,7 @@ class Joiner {
   RingEntry entry_;
   ring::RingId known_ring_;
   std::vector<LogEntry> healed_;  // to be logged with the first step
+  Time stepped_{};                // the last step
 };
 
 }  // namespace orbweaver

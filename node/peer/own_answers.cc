@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
 #include "node/peer/questions.h"
@@ -41,6 +42,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
   if (verb == "seed") return around_.intake.answer(step, body);
   if (verb == "traps") return traps(step, body);
   if (verb == "urls") return urls(body);
+  if (verb == "settings") return settings();
   // The same but for the name: releases before this one would visit again whatever a "retry" does not name.
   if (verb == "recrawl" || verb == "retry") return recrawl(step, body);
   if (verb == "forget") return forget(step, body);
@@ -53,10 +55,24 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     around_.lifecycle.stop();
     return json{{"stopping", around_.state.id.hex()}};
   }
-  return json{
-      {"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                    "'; this peer knows status, explain, urls, seed, recrawl, retry, traps, forget, snapshot, leave, " +
-                    "stop"}};
+  return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
+                            "'; this peer knows status, settings, explain, urls, seed, recrawl, retry, traps, forget, "
+                            "snapshot, leave, " +
+                            "stop"}};
+}
+
+// As setting_text() writes them. Those that may hold a password say only that they are set.
+json OwnAnswers::settings() const {
+  json values = json::object();
+  for (const SettingRow& row : setting_rows()) {
+    std::string text = setting_text(around_.state.settings, row.name);
+    const bool secret = row.name == "site_headers" || row.name == "proxy";
+    if (!secret) values[row.name] = std::move(text);
+    if (secret && !text.empty()) values[row.name] = nullptr;
+  }
+  return {{"id", around_.state.id.hex()},
+          {"address", around_.members.membership().self().address},
+          {"settings", std::move(values)}};
 }
 
 // The records that a filter takes (url_report.h). The members' answers go into one message.

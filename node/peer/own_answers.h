@@ -1,5 +1,5 @@
-// This peer's own answers to questions (questions.h): status, explain, urls, seed, traps, recrawl, retry, forget,
-// snapshot, leave, stop.
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, seed, traps, recrawl, retry,
+// forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -46,6 +46,7 @@ class OwnAnswers {
 
  private:
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
+  nlohmann::json settings() const;
   nlohmann::json urls(const nlohmann::json& body) const;
   Result<nlohmann::json> recrawl(const Step& step, const nlohmann::json& body);
   nlohmann::json snapshot(const Step& step, const nlohmann::json& body);

@@ -83,6 +83,10 @@ const std::vector<MetricRow>& metric_rows() {
       {"archive_synced_pages_total", "responses that counted after these syncs; several share one", counter},
       {"descriptor_waits_total", "files and connections that waited for a free file descriptor", counter},
       {"dns_queries_total", "queries to name servers, without repetitions and without answers from the cache", counter},
+      {"partitions_held", "partitions whose URLs this peer fetches", gauge},
+      {"partitions_moving", "partitions that other peers hand to this one, or this one to others", gauge},
+      {"partitions_without_copy", "held partitions that lack a copy which is being made", gauge},
+      {"may_fetch", "1 when this peer may ask for pages, else 0; orbweaver status says why", gauge},
       {"members_active", "peers of the ring that answer, including this one", gauge},
       {"members_suspect", "peers of the ring that do not answer and may be down", gauge},
       {"members_down", "peers of the ring that are down", gauge},
@@ -92,6 +96,11 @@ const std::vector<MetricRow>& metric_rows() {
        "robots.txt files read back from the store, after a restart or an eviction from memory", counter},
       {"robots_rules_left_out_total", "rules of a robots.txt beyond the 20,000 that are kept", counter},
       {"archive_bytes_total", "bytes written to WARC files, compressed", counter},
+      {"disk_free_bytes", "room on the disk of the data directory", gauge},
+      {"disk_size_bytes", "size of the disk of the data directory", gauge},
+      {"cpu_seconds_total", "processor time of the process, of all its threads", counter},
+      {"start_time_seconds", "when the process started, in seconds since 1970", gauge},
+      {"build_info", "1; its label says the version", gauge, "version"},
   };
   return rows;
 }
@@ -109,7 +118,7 @@ void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std:
 }
 
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {
-  // By name, and by the part after '/': the label `share`.
+  // By name, and by the part after '/', the label's value.
   std::map<std::string, std::map<std::string, double>> by_name;
   for (const auto& [name, value] : values) {
     const std::size_t slash = std::min(name.find('/'), name.size());
@@ -124,7 +133,7 @@ std::string metrics_text(const std::vector<std::pair<std::string, double>>& valu
     family.help = row.help;
     for (const auto& [label, value] : found->second) {
       prometheus::ClientMetric metric;
-      if (!label.empty()) metric.label.push_back({"share", label});
+      if (!label.empty()) metric.label.push_back({std::string(row.label), label});
       if (row.type == MetricType::counter) {
         family.type = prometheus::MetricType::Counter;
         metric.counter.value = value;

@@ -21,6 +21,7 @@ struct MetricRow {
   std::string_view name;  // without the prefix "orbweaver_"
   std::string_view help;
   MetricType type;
+  std::string_view label = "share";  // name of the label, if its values have one: the part of their name after '/'
 };
 
 const std::vector<MetricRow>& metric_rows();

@@ -31,6 +31,7 @@
 #include "node/process/open_files.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
+#include "node/process/process_facts.h"
 #include "node/process/snapshot_saver.h"
 #include "node/process/status_board.h"
 #include "node/process/status_http.h"
@@ -386,7 +387,6 @@ void PeerProcess::publish(Time now) {
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
   if (announcer_) announce(announcer_->update(status, now));
-  std::string json = json_text(status);
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed() + transport.malformed));
   values.emplace_back("messages_dropped_total", static_cast<double>(events_.dropped()));
@@ -398,8 +398,8 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("archive_syncs_total", static_cast<double>(workers_ ? workers_->syncs() : 0));
   values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
   add_transport(transport, values);
-  std::string metrics = metrics_text(values);
-  board_.show(std::move(json), std::move(metrics), now);
+  add_process_facts(options_.directory, values);
+  board_.show(json_text(status), metrics_text(values), now);
 }
 
 // False: the crawl cannot start, and the peer ends.

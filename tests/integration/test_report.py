@@ -4,6 +4,7 @@ that runs and from a directory."""
 import csv
 import io
 import json
+import re
 import signal
 import threading
 
@@ -69,6 +70,14 @@ class Report(ring.Case):
         crawl = [*self.crawl_arguments_of(sites), "--peers", 2]
         self.assertEqual(json.loads(self.ok(*crawl))["failed"], 6)
         where = ("--dir", self.dir / "crawl")
+
+        summary = json.loads((self.dir / "crawl" / "summary.json").read_text(encoding="utf-8"))
+        self.assertEqual((summary["failed"], summary["finished"], len(summary["peers"])), (6, True, 2))
+        page = (self.dir / "crawl" / "summary.html").read_text(encoding="utf-8")
+        self.assertIn("<h1>crawl ended: ", page)
+        self.assertIn("the server answered 404", page)
+        self.assertEqual(re.findall(r"(?:src|href|url\()", page), [], "it needs nothing else")
+        self.assertIn("; crawl ended: ", self.run_it("report", "failed", *where)[2])
 
         gone = {sites.url("one.test", f"/p{i}") for i in range(4)}
         faulty = {sites.url("two.test", f"/p{i}") for i in range(2)}

@@ -42,6 +42,13 @@ TEST(Metrics, WhatStandsBehindASlashIsTheShare) {
             "orbweaver_memory_used_bytes{share=\"links\"} 2\n");
 }
 
+TEST(Metrics, OrTheLabelThatTheRowNames) {
+  EXPECT_EQ(metrics_text({{"build_info/1.2.3", 1}}),
+            "# HELP orbweaver_build_info 1; its label says the version\n"
+            "# TYPE orbweaver_build_info gauge\n"
+            "orbweaver_build_info{version=\"1.2.3\"} 1\n");
+}
+
 TEST(Metrics, LargeCountersKeepTheirDigits) {
   const std::string text = metrics_text({{"bytes_received_total", 9007199254740991.0}});
   EXPECT_NE(text.find("orbweaver_bytes_received_total 9007199254740991\n"), std::string::npos) << text;
