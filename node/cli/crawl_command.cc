@@ -156,8 +156,6 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
-  std::error_code ignored;  // of an earlier run's account
-  for (const char* name : {"/summary.json", "/summary.html"}) std::filesystem::remove(options_.out + name, ignored);
   // The first requests to other hosts: only now, under the right user and after all other checks.
   Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
   if (!whole) return tl::make_unexpected(whole.error());
@@ -426,6 +424,8 @@ int Crawl::run() {
   if (!options_.quiet)
     say_aside("starting " + std::to_string(options_.peers) + (options_.peers == 1 ? " peer" : " peers") + " in " +
               options_.out + "; then one line per second with the ring's progress\n");
+  std::error_code ignored;  // of an earlier run's account
+  for (const char* name : {"/summary.json", "/summary.html"}) std::filesystem::remove(options_.out + name, ignored);
   std::optional<Error> trouble;
   std::string join;
   for (Child& child : children_) {
@@ -477,8 +477,13 @@ int Crawl::run() {
     if (!stopping) show_progress(now, false);
   }
   if (!options_.quiet) end_progress();
-  if (trouble) return failed(*trouble);
-  const json result = summary();
+  json result = summary();
+  if (trouble) {
+    result["finished"] = false;
+    result["reason"] = trouble->message;
+    static_cast<void>(write_summary(options_.out, result, settings_.durability));  // there may be no room for it
+    return failed(*trouble);
+  }
   if (options_.as_json) {
     say_json(result);
   } else {

@@ -73,6 +73,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
 table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
+td:first-child { white-space: nowrap }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .bar { display: flex; height: 1.2rem; border-radius: .3rem; overflow: hidden; margin: 1rem 0 .3rem }
 .fetched { background: var(--fetched) } .failed { background: var(--failed) } .excluded { background: var(--excluded) }
@@ -115,7 +116,7 @@ std::string reasons_table(const json& summary) {
     const std::string fix = text_of(reason, "fix");
     out += row({{text_of(reason, "state"), false},
                 {digits(reason, "count"), true},
-                {text_of(reason, "why") + (fix.empty() ? "" : " (" + fix + ")"), false},
+                {text_of(reason, "why") + (fix.empty() ? "" : "; " + fix), false},
                 {text_of(reason, "example"), false}},
                "td");
   }

@@ -1,7 +1,6 @@
 #include "node/cli/doctor_command.h"
 
 #include <memory>
-#include <utility>
 
 #include "node/cli/doctor_machine.h"
 #include "node/cli/doctor_ring.h"
@@ -9,7 +8,7 @@
 #include "node/cli/health_command.h"
 #include "node/cli/peer_directories.h"
 #include "node/cli/ring_commands.h"
-#include "node/cli/url_source.h"
+#include "node/cli/stopped_ring.h"
 #include "node/config/sources/load_settings.h"
 #include "node/process/peer_file.h"
 #include "node/system/clock.h"
@@ -41,11 +40,27 @@ std::uint64_t max_memory_here(const json& status, const std::vector<std::string>
   return sum;
 }
 
-// The settings of the peer that is asked; nothing: none runs.
-Result<Settings> settings_of_ring(const PeerTarget& target) {
+// The settings of the peer that is asked, or of the first directory when none runs.
+Result<SettingsSeen> settings_of_ring(const PeerTarget& target) {
   const Result<json> answer = ask_peer(target, "settings", json::object(), false);
-  if (!answer) return tl::make_unexpected(answer.error());
-  return settings_in(*answer);
+  if (answer) return settings_in(*answer);
+  const Result<json> stored = ask_stopped(target.directory, "settings", json::object());
+  if (!stored) return tl::make_unexpected(answer.error());
+  const json peers = stored->value("peers", json::array());
+  return peers.empty() ? Result<SettingsSeen>(tl::make_unexpected(answer.error())) : settings_in(peers.front());
+}
+
+// Where there is no crawl: those of the environment.
+Result<SettingsSeen> settings_for_url(const Options& options) {
+  Result<SettingsSeen> seen = settings_of_ring(options.target);
+  if (!seen) {
+    const Result<LoadedSettings> loaded = load_settings({}, {});
+    if (!loaded) return tl::make_unexpected(loaded.error());
+    seen = SettingsSeen{loaded->values};
+  }
+  std::vector<std::string>& allowed = seen->values.allow_private;
+  allowed.insert(allowed.end(), options.allow_private.begin(), options.allow_private.end());
+  return seen;
 }
 
 void look_at_all(const Options& options, Findings& findings) {
@@ -58,10 +73,10 @@ void look_at_all(const Options& options, Findings& findings) {
   look_at_directories(here, findings);
   if (!status) return findings.warn("ring.peers", status.error().message, "");
   look_at_ring(*status, Clock().now(), findings);
-  const Result<Settings> settings = settings_of_ring(options.target);
+  const Result<SettingsSeen> settings = settings_of_ring(options.target);
   if (!settings) return findings.warn("settings.read", settings.error().message, "");
-  look_at_settings(*settings, status->value("peers", json::array()).size(), findings);
-  look_at_names(*settings, findings);
+  look_at_settings(settings->values, status->value("peers", json::array()).size(), findings);
+  if (!settings->hidden.contains("proxy")) look_at_names(settings->values, findings);
 }
 
 int doctor(const Options& options) {
@@ -69,14 +84,8 @@ int doctor(const Options& options) {
   if (options.url.empty()) {
     look_at_all(options, findings);
   } else {
-    Result<Settings> settings = settings_of_ring(options.target);
-    if (!settings) {
-      Result<LoadedSettings> loaded = load_settings({}, {});
-      if (!loaded) return failed(loaded.error());
-      settings = std::move(loaded->values);
-    }
-    settings->allow_private.insert(settings->allow_private.end(), options.allow_private.begin(),
-                                   options.allow_private.end());
+    const Result<SettingsSeen> settings = settings_for_url(options);
+    if (!settings) return failed(settings.error());
     look_at_url(options.url, options.target, *settings, findings);
   }
   if (options.as_json) {

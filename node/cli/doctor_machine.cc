@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <random>
 
 #include "node/cli/fetch_once.h"
+#include "node/process/peer_file.h"
 #include "node/settings/descriptor_plan.h"
 #include "node/system/memory_available.h"
 #include "storage/warc_scan.h"
@@ -78,7 +78,7 @@ void look_at_rights(const std::string& directory, Findings& findings) {
   struct stat found {};
   if (::stat(directory.c_str(), &found) == 0 && (found.st_mode & S_IWOTH) != 0)
     return findings.fail("disk.rights", directory + " may be written by every user", "chmod o-w " + directory);
-  const std::string key = directory + "/ring.key";
+  const std::string key = read_peer_file(directory).value_or(PeerFile()).ring_key_file;
   struct stat key_found {};
   if (::stat(key.c_str(), &key_found) == 0 && (key_found.st_mode & 077) != 0)
     return findings.fail("disk.rights", key + " may be read by others", "chmod 600 " + key);
@@ -135,15 +135,21 @@ void look_at_names(const Settings& settings, Findings& findings) {
   std::random_device random;
   // RFC 6761, 6.4: no such name exists.
   const std::string name = "orbweaver-" + std::to_string(random()) + ".invalid";
-  const Result<Looked> looked = look_up(name, 80, settings);
+  const Result<CanonicalUrl> url = CanonicalUrl::parse("http://" + name + "/");
+  if (!url || !settings.proxy.empty()) return;  // a proxy looks names up
+  Settings direct = settings;
+  direct.allow_private.clear();
+  direct.resolve.clear();
+  const Result<FetchResponse> looked = ask_once(*url, direct, {});
   if (!looked) return findings.fail("names.server", looked.error().message, "see dns_servers and /etc/resolv.conf");
-  const std::string took = " after " + std::to_string(looked->took.count() / 1000) + " ms";
-  if (!looked->address.empty())
+  const std::string after = ", after " + std::to_string((looked->ended - looked->started).count() / 1000) + " ms";
+  if (looked->error != FetchError::dns)
     return findings.fail("names.server", "the name servers give an address to " + name + ", which does not exist",
                          "use others (dns_servers): dead hosts would be asked at that address");
-  if (looked->took > std::chrono::seconds{3})
-    return findings.warn("names.server", "the name servers gave no answer" + took, "see dns_servers, /etc/resolv.conf");
-  findings.ok("names.server", "the name servers give no address to a name that does not exist," + took);
+  if (looked->error_text.find("does not exist") == std::string::npos &&
+      looked->error_text.find("no address") == std::string::npos)
+    return findings.fail("names.server", looked->error_text + after, "see dns_servers and /etc/resolv.conf");
+  findings.ok("names.server", "the name servers say that a name does not exist which does not" + after);
 }
 
 }  // namespace orbweaver

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string>
 
 #include "node/cli/health_command.h"
 #include "node/config/settings_table.h"
@@ -20,10 +18,6 @@ using std::chrono::seconds;
 // An answer may have waited for others for two seconds.
 constexpr Duration answer_age = seconds{3};
 constexpr Duration skew_bad = seconds{30};
-
-std::string peer_words(const json& peer) {
-  return "peer " + peer.value("id", "").substr(0, 8) + " at " + peer.value("address", "");
-}
 
 // Which peers do not reach each other, from what each knows of the others.
 void look_at_pairs(const json& peers, Findings& findings) {
@@ -103,12 +97,15 @@ void look_at_settings(const Settings& settings, std::size_t peers, Findings& fin
                   "start more peers: until then a lost machine may take with it what it alone knew");
 }
 
-Settings settings_in(const json& answer) {
-  Settings settings = default_settings();
+SettingsSeen settings_in(const json& answer) {
+  SettingsSeen seen{default_settings()};
   const json values = answer.value("settings", json::object());
-  for (const auto& [name, text] : values.items())
-    if (text.is_string()) static_cast<void>(set_setting(settings, name, text.get<std::string>()));
-  return settings;
+  for (const auto& [name, text] : values.items()) {
+    if (text.is_null()) seen.hidden.insert(name);
+    // One of a later release is not known here.
+    if (text.is_string()) static_cast<void>(set_setting(seen.values, name, text.get<std::string>()));
+  }
+  return seen;
 }
 
 }  // namespace orbweaver

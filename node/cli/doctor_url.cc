@@ -75,8 +75,7 @@ class UrlDoctor {
       findings_->warn("url.trap", "the rule " + answer->value("trap", "") + " suspects it", "see orbweaver traps");
     if (state == "out of scope")
       return findings_->fail("url.crawl", found, "see scope, include and exclude lists: docs/how-to/scope.md");
-    if (state == "excluded" || state == "failed")
-      return findings_->warn("url.crawl", found, "orbweaver retry " + state);
+    if (state == "excluded" || state == "failed") return findings_->warn("url.crawl", found, "");
     findings_->ok("url.crawl", found);
   }
 
@@ -208,12 +207,19 @@ class UrlDoctor {
 
 }  // namespace
 
-void look_at_url(const std::string& text, const PeerTarget& target, const Settings& settings, Findings& findings) {
-  UrlDoctor doctor(settings, findings);
+void look_at_url(const std::string& text, const PeerTarget& target, const SettingsSeen& settings, Findings& findings) {
+  UrlDoctor doctor(settings.values, findings);
   if (!doctor.look_at_form(text)) return;
   doctor.look_at_crawl(target);
-  if (const Result<void> contact = check_contact(settings, {text}); !contact)
-    return findings.fail("url.contact", contact.error().message, "");
+  if (settings.hidden.contains("proxy"))
+    return findings.warn("url.proxy", "the crawl goes through a proxy with a password, which its peers do not tell",
+                         "the page is not asked for from here: see orbweaver explain");
+  if (settings.hidden.contains("site_headers"))
+    findings.warn("url.headers", "the peers send header lines to some sites (site_headers), this command does not",
+                  "401 and 403 may come from that");
+  if (const Result<void> contact = check_contact(settings.values, {text}); !contact)
+    return findings.fail("url.contact", contact.error().message,
+                         "for this command: ORBWEAVER_CONTACT, without a crawl");
   if (doctor.look_at_address() && doctor.look_at_robots()) doctor.look_at_answer();
 }
 

@@ -7,10 +7,10 @@
 
 #include "node/cli/ask.h"
 #include "node/cli/doctor_findings.h"
-#include "node/settings/settings.h"
+#include "node/cli/doctor_ring.h"
 
 namespace orbweaver {
 
-void look_at_url(const std::string& text, const PeerTarget& target, const Settings& settings, Findings& findings);
+void look_at_url(const std::string& text, const PeerTarget& target, const SettingsSeen& settings, Findings& findings);
 
 }  // namespace orbweaver

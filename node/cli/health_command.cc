@@ -26,10 +26,6 @@ struct Options {
   bool until_healthy = false;
 };
 
-std::string brief(const json& peer) { return peer.value("id", "").substr(0, 8); }
-
-std::string peer_words(const json& peer) { return "peer " + brief(peer) + " at " + peer.value("address", ""); }
-
 void add_moves(const json& peer, Health& health) {
   const json counts = peer.value("counts", json::object());
   for (const auto& [name, words] : {std::pair("partitions_to_gain", "partitions are handed to it"),
@@ -71,8 +67,11 @@ void print(const Health& health, bool as_json) {
 
 int health(const Options& options) {
   for (;;) {
-    const Health health = health_of_answer(ask_peer(options.target, "status", json::object(), true));
+    const Result<json> answer = ask_peer(options.target, "status", json::object(), true);
+    const Health health = health_of_answer(answer);
     print(health, options.as_json);
+    // A wrong directory or key does not become right.
+    if (!answer && answer.error().code != ErrorCode::unreachable) return not_healthy;
     const bool healthy = health.word() == "healthy";
     if (!all_said() || !(options.watch || options.until_healthy) || (options.until_healthy && healthy))
       return healthy ? 0 : not_healthy;
@@ -81,6 +80,10 @@ int health(const Options& options) {
 }
 
 }  // namespace
+
+std::string peer_words(const json& peer) {
+  return "peer " + peer.value("id", "").substr(0, 8) + " at " + peer.value("address", "");
+}
 
 Health health_of(const json& status) {
   Health health;

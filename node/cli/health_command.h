@@ -11,6 +11,9 @@ namespace orbweaver {
 // Exit code of a ring that is not healthy.
 inline constexpr int not_healthy = 10;
 
+// "peer 01234567 at HOST:PORT", of a peer's or member's answer.
+std::string peer_words(const nlohmann::json& peer);
+
 struct Health {
   std::vector<std::string> broken;    // what does not go by itself, or may lose data
   std::vector<std::string> settling;  // what the ring is about to have done

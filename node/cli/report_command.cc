@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "node/cli/crawl_summary.h"
+#include "node/cli/export_command.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/url_source.h"
@@ -42,7 +43,7 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// RFC 4180. A cell that a spreadsheet would take for a formula gets a quote before it.
+// RFC 4180, with a line feed alone. A cell that a spreadsheet would take for a formula gets a quote before it.
 std::string csv_cell(std::string text) {
   if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) text.insert(0, "'");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -54,7 +55,7 @@ std::string csv_cell(std::string text) {
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + csv_cell(cell);
-  return line + "\r\n";
+  return line + "\n";
 }
 
 // "http_status 404", "robots", "-": a URL that waits has none.
@@ -195,17 +196,20 @@ int report(const Options& options) {
   if (options.by == "host") hosts.print(options.format);
   if (!options.quiet) say_aside(std::to_string(found) + " URLs" + end_words(options) + "\n");
   for (const json& silent : read->unreachable)
-    complain("peer %s at %s does not answer: its URLs are missing here", silent.value("id", "").substr(0, 8).c_str(),
-             silent.value("address", "").c_str());
+    complain("peer %s at %s does not answer: URLs that it alone has are missing here",
+             silent.value("id", "").substr(0, 8).c_str(), silent.value("address", "").c_str());
   return read->unreachable.empty() ? 0 : static_cast<int>(ErrorCode::unreachable);
 }
 
 // Written into the stores: how many URLs it concerns is counted first.
 int retry_stopped(const Options& options) {
   std::uint64_t found = 0;
-  const auto read = for_each_url(
-      options.target, options.filter, [&](const json&) { return ++found > 0; }, [](std::uint64_t) {});
-  if (!read) return failed(read.error());
+  const bool excluded = options.kind == "excluded";
+  const auto count = [&](const storage::UrlRecord& record) {
+    if (options.filter.takes(record) && visited_again(record, excluded)) ++found;
+    return true;
+  };
+  if (const Result<void> read = for_each_record(options.target.directory, count); !read) return failed(read.error());
   std::size_t peers = 0;
   if (found > 0) {
     const auto ordered = order_stopped(options.target.directory, {Clock().now(), options.filter});
@@ -258,9 +262,21 @@ void add_choice(CLI::App& command, Options& options, const std::vector<std::stri
       ->type_name("RE2");
 }
 
+bool is_reason(const std::string& name) {
+  for (int number = 1; number < 256; ++number)
+    if (const std::string_view known = storage::reason_name(static_cast<storage::Reason>(number));
+        known == name && known != storage::reason_name(static_cast<storage::Reason>(255)))
+      return true;
+  return false;
+}
+
 Result<void> complete(Options& options) {
   for (const auto& [name, state] : kinds)
     if (options.kind == name) options.filter.states = {state};
+  const std::string& reason = options.filter.reason;
+  if (!reason.empty() && !is_reason(reason))
+    return fail(ErrorCode::invalid_setting,
+                "--reason: there is no reason '" + reason + "'; docs/reference/formats.md " + "lists them");
   json fields = json::object();
   options.filter.write(fields);
   Result<RecordFilter> filter = RecordFilter::read(fields);

@@ -11,8 +11,8 @@
 namespace orbweaver {
 
 // Visit again what `wanted` says; a crawl that had ended goes on at its next start. Returns the number of peers.
-// Errors: in_use when a peer runs there, unreachable when none has, and errors of the stores; then peers before that
-// one have the order.
+// Errors, with nothing written: in_use when a peer runs there; unreachable when none has, or when the ring has peers
+// elsewhere; a peer has too many orders. If a store fails as it is written, those before have the order.
 Result<std::size_t> order_stopped(const std::string& directory, const RecrawlWalk::Wanted& wanted);
 
 }  // namespace orbweaver

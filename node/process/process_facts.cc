@@ -3,7 +3,6 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-#include <chrono>
 #include <cstdint>
 
 namespace orbweaver {

@@ -101,6 +101,8 @@ class Report(ring.Case):
         rows = list(csv.DictReader(io.StringIO(self.ok("report", "failed", "--format", "csv", *where))))
         self.assertEqual({row["url"] for row in rows}, gone | faulty)
         self.assertEqual({row["status"] for row in rows}, {"404", "500"})
+        self.assertEqual({row["why"].split(";")[0] for row in rows}, {f"the server answered {n}" for n in (404, 500)})
+        self.assertEqual(list(rows[0])[-1], "why")
         text = self.ok("report", "failed", *where)
         self.assertEqual({line.split()[-1] for line in text.splitlines()}, gone | faulty)
         by_host = self.lines("failed", "--by", "host", *where)
@@ -150,7 +152,8 @@ class Report(ring.Case):
         self.ok("retry", "excluded", "--reason", "budget", *where)
         self.assertEqual(self.urls("queued", *where), set(), "the order waits for the peers")
         self.ok(*crawl)
-        self.assertEqual(self.urls("excluded", "--reason", "budget", *where), spent, "the budget is still spent")
+        again = self.lines("excluded", "--reason", "budget", *where)
+        self.assertEqual({line["url"]: line["visit"] for line in again}, {url: 2 for url in spent}, "judged again")
 
     def test_bad_input(self):
         sites = Sites(self)
@@ -158,6 +161,7 @@ class Report(ring.Case):
         where = ("--dir", self.dir / "crawl")
         self.refused(ring.INVALID_SETTING, ["lost not in"], "report", "lost", *where)
         self.refused(ring.INVALID_SETTING, ["--match"], "report", "failed", "--match", "(", *where)
+        self.refused(ring.INVALID_SETTING, ["no reason 'tiemout'"], "retry", "failed", "--reason", "tiemout", *where)
         self.refused(ring.UNREACHABLE, ["no peer has run"], "report", "failed", "--dir", self.dir)
         self.refused(ring.UNREACHABLE, ["no peer has run"], "retry", "failed", "--dir", self.dir)
 

@@ -142,7 +142,9 @@ TEST(Doctor, APeersSettingsAreReadBack) {
   json values = {{"proxy", nullptr}, {"of a later version", "1"}};
   for (const SettingRow& row : setting_rows())
     if (row.name != "proxy") values[row.name] = setting_text(settings, row.name);
-  EXPECT_EQ(settings_in({{"settings", values}}).delay, settings.delay);
+  const SettingsSeen seen = settings_in({{"settings", values}});
+  EXPECT_EQ(seen.values.delay, settings.delay);
+  EXPECT_EQ(seen.hidden, std::set<std::string>{"proxy"});
 }
 
 TEST(Doctor, FindingsSayTheFixBelowWhatWasFound) {
