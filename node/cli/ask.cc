@@ -79,4 +79,13 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
   return fail(ErrorCode::unreachable, last);
 }
 
+Result<nlohmann::json> ask_all(const PeerTarget& target, const std::string& verb, const nlohmann::json& body) {
+  Result<nlohmann::json> answer = ask_peer(target, verb, body, true);
+  if (!answer) return answer;
+  for (const nlohmann::json& peer : answer->value("peers", nlohmann::json::array()))
+    if (peer.contains("error"))
+      return fail(ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", ""));
+  return answer;
+}
+
 }  // namespace orbweaver

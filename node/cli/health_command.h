@@ -15,7 +15,7 @@ inline constexpr int not_healthy = 10;
 std::string peer_words(const nlohmann::json& peer);
 
 struct Health {
-  std::vector<std::string> broken;    // what does not go by itself, or may lose data
+  std::vector<std::string> broken;    // what does not pass by itself, or may lose data
   std::vector<std::string> settling;  // what the ring is about to have done
   std::size_t peers = 0;
 

@@ -233,11 +233,8 @@ int retry(const Options& options) {
   if (!*live) return retry_stopped(options);
   json question = json::object();
   options.filter.write(question);
-  const Result<json> answer = ask_peer(options.target, "retry", question, true);
+  const Result<json> answer = ask_all(options.target, "retry", question);
   if (!answer) return failed(answer.error());
-  for (const json& peer : (*answer)["peers"])
-    if (peer.contains("error"))
-      return failed({ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", "")});
   if (options.as_json) {
     say_json(*answer);
   } else {
@@ -262,11 +259,10 @@ void add_choice(CLI::App& command, Options& options, const std::vector<std::stri
       ->type_name("RE2");
 }
 
-bool is_reason(const std::string& name) {
-  for (int number = 1; number < 256; ++number)
-    if (const std::string_view known = storage::reason_name(static_cast<storage::Reason>(number));
-        known == name && known != storage::reason_name(static_cast<storage::Reason>(255)))
-      return true;
+bool is_reason(std::string_view name) {
+  const std::string_view unknown = storage::reason_name(storage::Reason{255});
+  for (int number = 1; number < 255; ++number)
+    if (storage::reason_name(static_cast<storage::Reason>(number)) == name) return name != unknown;
   return false;
 }
 

@@ -346,11 +346,8 @@ int recrawl(const Options& options) {
   if (const std::string wrong = options.match.empty() ? "" : check_pattern(options.match); !wrong.empty())
     return failed({ErrorCode::invalid_setting, "--match: " + wrong});
   const json question = {{"older_than_us", age->count()}, {"host", options.host}, {"match", options.match}};
-  const Result<json> answer = ask_peer(options.target, "recrawl", question, true);
+  const Result<json> answer = ask_all(options.target, "recrawl", question);
   if (!answer) return failed(answer.error());
-  for (const json& peer : (*answer)["peers"])
-    if (peer.contains("error"))
-      return failed({ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", "")});
   if (options.as_json) {
     say_json(*answer);
     return 0;
