@@ -181,9 +181,9 @@ class Workbench {
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> resumed_;
   struct Lent {
-    bool out = false;       // else: it was returned, while it was not in memory
+    bool out = false;       // else: it was returned, while it was not in memory, or is to be lent later
     bool acquired = false;  // in memory, and acquired for this
-    Time next_allowed{};    // returned
+    Time next_allowed{};    // as it was returned, or as its next asker was told
     Time returned{};        // then; the epoch: it was not lent
   };
   void forget_returned(Time now);
