@@ -33,6 +33,7 @@
 #include "node/system/memory_available.h"
 #include "node/system/private_file.h"
 #include "node/system/run_as.h"
+#include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 #include "node/tools/seed_file.h"
 #include "storage/append_directory.h"
@@ -407,10 +408,6 @@ json Crawl::summary() const {
 }
 
 int Crawl::run() {
-  const auto failed = [](const Error& error) {
-    complain("%s", error.message.c_str());
-    return static_cast<int>(error.code);
-  };
   if (Result<void> prepared = prepare(); !prepared) return failed(prepared.error());
   sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals_, signal);

@@ -63,26 +63,10 @@ Result<SettingsSeen> settings_for_url(const Options& options) {
   return seen;
 }
 
-void look_at_all(const Options& options, Findings& findings) {
-  const auto directories = possible_peer_directories(options.target.directory);
-  std::vector<std::string> here;
-  for (const std::string& directory : directories.value_or(std::vector<std::string>()))
-    if (read_peer_file(directory)) here.push_back(directory);
-  const Result<json> status = ask_peer(options.target, "status", json::object(), true);
-  look_at_machine(status ? max_memory_here(*status, here) : 0, findings);
-  look_at_directories(here, findings);
-  if (!status) return findings.warn("ring.peers", status.error().message, "");
-  look_at_ring(*status, Clock().now(), findings);
-  const Result<SettingsSeen> settings = settings_of_ring(options.target);
-  if (!settings) return findings.warn("settings.read", settings.error().message, "");
-  look_at_settings(settings->values, status->value("peers", json::array()).size(), findings);
-  if (!settings->hidden.contains("proxy")) look_at_names(settings->values, findings);
-}
-
 int doctor(const Options& options) {
   Findings findings;
   if (options.url.empty()) {
-    look_at_all(options, findings);
+    look_at_all(options.target, findings);
   } else {
     const Result<SettingsSeen> settings = settings_for_url(options);
     if (!settings) return failed(settings.error());
@@ -97,6 +81,22 @@ int doctor(const Options& options) {
 }
 
 }  // namespace
+
+void look_at_all(const PeerTarget& target, Findings& findings) {
+  const auto directories = possible_peer_directories(target.directory);
+  std::vector<std::string> here;
+  for (const std::string& directory : directories.value_or(std::vector<std::string>()))
+    if (read_peer_file(directory)) here.push_back(directory);
+  const Result<json> status = ask_peer(target, "status", json::object(), true);
+  look_at_machine(status ? max_memory_here(*status, here) : 0, findings);
+  look_at_directories(here, findings);
+  if (!status) return findings.warn("ring.peers", status.error().message, "");
+  look_at_ring(*status, Clock().now(), findings);
+  const Result<SettingsSeen> settings = settings_of_ring(target);
+  if (!settings) return findings.warn("settings.read", settings.error().message, "");
+  look_at_settings(settings->values, status->value("peers", json::array()).size(), findings);
+  if (!settings->hidden.contains("proxy")) look_at_names(settings->values, findings);
+}
 
 void add_doctor_command(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();

@@ -20,7 +20,9 @@
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
 #include "node/cli/snapshot_command.h"
+#include "node/cli/support_bundle.h"
 #include "node/cli/tool_commands.h"
+#include "node/cli/top_command.h"
 #include "node/config/settings_table.h"
 #include "node/process/peer_process.h"
 #include "node/process/ring_key.h"
@@ -157,6 +159,8 @@ int run(int argc, char** argv) {
   add_node(app, code);
   add_ring_commands(app, code);
   add_health_command(app, code);
+  add_top_command(app, code);
+  add_support_bundle_command(app, code);
   add_doctor_command(app, code);
   add_report_commands(app, code);
   add_snapshot_commands(app, code);

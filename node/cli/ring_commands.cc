@@ -13,6 +13,7 @@
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
 #include "node/scope/re2_patterns.h"
+#include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 #include "node/tools/seed_file.h"
 
@@ -38,11 +39,6 @@ struct Options {
   std::string match;
   std::string older_than = "0s";
 };
-
-int failed(const Error& error) {
-  complain("%s", error.message.c_str());
-  return static_cast<int>(error.code);
-}
 
 void add_target(CLI::App& command, Options& options) {
   add_target_options(command, options.target);

@@ -30,6 +30,7 @@
 #include "node/snapshot/snapshot_talk.h"
 #include "node/system/clock.h"
 #include "node/system/private_file.h"
+#include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 #include "node/try.h"
 #include "storage/append_directory.h"
@@ -60,11 +61,6 @@ struct RestoreOptions {
   bool partial = false;
   bool as_json = false;
 };
-
-int failed(const Error& error) {
-  complain("%s", error.message.c_str());
-  return static_cast<int>(error.code);
-}
 
 ring::PeerId random_id() {
   std::random_device device;

@@ -14,6 +14,7 @@
 #include "node/process/metrics.h"
 #include "node/process/ring_key.h"
 #include "node/settings/settings.h"
+#include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 #include "node/tools/links_command.h"
 #include "node/tools/robots_command.h"
@@ -28,11 +29,6 @@ namespace orbweaver {
 namespace {
 
 using nlohmann::json;
-
-int failed(const Error& error) {
-  complain("%s", error.message.c_str());
-  return static_cast<int>(error.code);
-}
 
 void print(const json& value) { say_json(value); }
 

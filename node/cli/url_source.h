@@ -10,17 +10,13 @@
 
 #include "node/base.h"
 #include "node/cli/ask.h"
+#include "node/cli/ring_reader.h"
 #include "node/crawl/record_filter.h"
 
 namespace orbweaver {
 
 // Whether a peer runs there, or is named: else its directory can be read.
 Result<bool> any_runs(const PeerTarget& target);
-
-struct UrlsRead {
-  std::uint64_t looked_at = 0;                // records
-  std::vector<nlohmann::json> unreachable{};  // peers whose URLs are missing: id, address
-};
 
 // Calls `take` with each URL that the filter takes (node/peer/url_report.h, url_entry), until it says false. `progress`
 // is called now and then with the records looked at. In a running ring a URL whose partition changes hands meanwhile

@@ -16,6 +16,7 @@ std::span<const std::string_view> count_names() {
                                                "pages_in_flight",
                                                "hosts",
                                                "fetches",
+                                               "pages_fetched",
                                                "retries",
                                                "robots_fetched",
                                                "bytes_received",

@@ -28,6 +28,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "node/base.h"
@@ -87,6 +88,10 @@ class Workbench {
   bool is_lent(const storage::HostKey& key) const;
   // As far as memory knows it; else 0.
   Duration crawl_delay(const storage::HostKey& key);
+  // Hosts whose wait was cut since the last call, because the clock was set back. What is left of the wait is to be
+  // stored, or it would be cut again and again, each time from then on.
+  std::set<storage::HostKey> take_cut_waits() { return std::exchange(cut_, {}); }
+
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
@@ -104,6 +109,8 @@ class Workbench {
   std::size_t hosts() const { return hosts_.size(); }
   std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
   const WaitingHosts& waiting() const { return waiting_; }
+  // Hosts in memory that wait for their turn, or for the moment at which it goes on.
+  std::size_t scheduled() const { return ready_.size() + due_.size() + resumed_.size(); }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
   // It has issued URLs, or acquired hosts other than those that resume: a partition that is no longer fetched does not
@@ -181,14 +188,17 @@ class Workbench {
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> resumed_;
   struct Lent {
-    bool out = false;       // else: it was returned, while it was not in memory, or is to be lent later
+    bool out = false;       // else: it was returned, while it was not in memory
     bool acquired = false;  // in memory, and acquired for this
-    Time next_allowed{};    // as it was returned, or as its next asker was told
+    Time next_allowed{};    // returned
     Time returned{};        // then; the epoch: it was not lent
   };
   void forget_returned(Time now);
+  // Until when the host waits, by its clock in the store.
+  Time wait_of(const storage::HostKey& key, const storage::HostClock& stored, Time now);
 
   std::map<storage::HostKey, Lent> lent_;
+  std::set<storage::HostKey> cut_;
   std::size_t head_bytes_ = 0;  // of all hosts
   std::size_t parked_ = 0;      // hosts that are parked
   std::uint64_t taken_ = 0;

@@ -23,10 +23,7 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
   Time at = earliest_(key.partition, name);
   if (known != lent_.end()) at = std::max(at, known->second.next_allowed);
   if (host == nullptr) {
-    // A wait that is cut, since the clock was set back, is cut once: what was said first holds.
-    if (const auto clock = store_->clock(key); clock && *clock)
-      if (const Time until = (*clock)->until(now); known == lent_.end() || until == (*clock)->next_allowed)
-        at = std::max(at, until);
+    if (const auto clock = store_->clock(key); clock && *clock) at = std::max(at, wait_of(key, **clock, now));
     if (const WaitingHost* const waiting = waiting_.find(key)) at = std::max(at, waiting->next_allowed);
   } else {
     // What its own requests wait for, because another peer comes, does not count here.
@@ -38,11 +35,11 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
   if (at > now) {
     if (host == nullptr) {
       waiting_.yield(key, at + late);
-    } else {
-      host->yields_until = at + late;
+      return at;
     }
+    host->yields_until = at + late;
     if (lent_.size() >= many) forget_returned(now);
-    lent_[key].next_allowed = at;
+    lent_.insert_or_assign(key, Lent{.next_allowed = at});
     return at;
   }
   Lent lent{.out = true};
@@ -101,8 +98,7 @@ Duration Workbench::crawl_delay(const storage::HostKey& key) {
 }
 
 void Workbench::forget_returned(Time now) {
-  std::erase_if(lent_,
-                [now](const auto& entry) { return !entry.second.out && entry.second.next_allowed + late < now; });
+  std::erase_if(lent_, [now](const auto& entry) { return !entry.second.out && entry.second.next_allowed <= now; });
 }
 
 }  // namespace orbweaver

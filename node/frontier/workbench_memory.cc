@@ -30,14 +30,19 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
     slot->lent_until = lent->second.returned;
   }
   if (const auto clock = store_->clock(key); clock && *clock) {
-    slot->next_allowed = std::max((*clock)->until(now_()), slot->next_allowed);
-    slot->wait_is_cut = (*clock)->until(now_()) < (*clock)->next_allowed;
+    slot->next_allowed = std::max(wait_of(key, **clock, now_()), slot->next_allowed);
     slot->failures = (*clock)->failures;
     slot->pacing.pace = (*clock)->pace;
     slot->pages = (*clock)->pages;
     slot->bytes = (*clock)->bytes;
   }
   return *slot;
+}
+
+Time Workbench::wait_of(const HostKey& key, const storage::HostClock& stored, Time now) {
+  const Time until = stored.until(now);
+  if (until < stored.next_allowed) cut_.insert(key);
+  return until;
 }
 
 // A host that comes in from disk has its name from its first URL, which may come later.
@@ -212,7 +217,7 @@ void Workbench::fetchability_changed(const std::vector<std::uint16_t>& partition
       host->foreign = false;
       host->next_allowed = std::max(host->next_allowed, earliest_(partition, host->name));
       if (const auto clock = store_->clock(host->key); clock && *clock) {
-        host->next_allowed = std::max(host->next_allowed, (*clock)->until(now_()));
+        host->next_allowed = std::max(host->next_allowed, wait_of(host->key, **clock, now_()));
         host->pages = std::max(host->pages, (*clock)->pages);
         host->bytes = std::max(host->bytes, (*clock)->bytes);
       }

@@ -210,8 +210,8 @@ std::map<std::string_view, std::uint64_t> Core::memory_use() const {
   return peer_ ? peer_->status().memory_use() : std::map<std::string_view, std::uint64_t>{};
 }
 
-void Core::note_memory(MemoryUse use) {
-  if (peer_) peer_->status().note_memory(std::move(use));
+void Core::note_use(MemoryUse memory, ProcessUse process) {
+  if (peer_) peer_->status().note_use(std::move(memory), process);
 }
 
 }  // namespace orbweaver

@@ -50,7 +50,7 @@ class Core {
   // What parts of this peer use now, by the names of MemoryPlan::shares(), as far as it is known here.
   std::map<std::string_view, std::uint64_t> memory_use() const;
   // The use of all shares as the loop has found it, for own_status().
-  void note_memory(MemoryUse use);
+  void note_use(MemoryUse memory, ProcessUse process);
   nlohmann::json own_status() const;
   // How many entries the peer's tables have; none while it has no ring.
   ring::TableSizes tables() const { return peer_ ? peer_->tables() : ring::TableSizes{}; }

@@ -277,7 +277,7 @@ Result<void> Peer::after(const Step& step) {
   for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
   if (fetches_.outcomes.many_in_pieces()) ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
-  ORBWEAVER_TRY(fetches_.outcomes.store_lent_clocks(step));
+  ORBWEAVER_TRY(fetches_.outcomes.store_clocks(step));
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(fence_.tick(step));
   if (fence_.confirmed()) ORBWEAVER_TRY(seeds_.admit_own(step));
@@ -301,6 +301,7 @@ Result<void> Peer::after(const Step& step) {
     ORBWEAVER_TRY(
         ends_.process.exit(step, 0, "stopped; the crawl continues where it was when this directory is started again"));
   ends_.process.tick(step);
+  fetches_.limits.note(step.now);
   return {};
 }
 

@@ -99,6 +99,7 @@ json PeerStatus::counts() const {
           {"pages_in_flight", held_in_flight()},
           {"hosts", around_.records.bench.hosts()},
           {"fetches", fetches.scheduler.counters().fetches},
+          {"pages_fetched", fetches.allowance.fetched()},
           {"retries", fetches.outcomes.counters().retries},
           {"robots_fetched", fetches.robots.counters().fetched},
           {"bytes_received", fetches.outcomes.counters().bytes_received},
@@ -156,6 +157,37 @@ json PeerStatus::robots() const {
           {"rules_left_out", fetches.robots.counters().rules_left_out}};
 }
 
+json PeerStatus::process() const {
+  json process = {{"at_us", process_.at.time_since_epoch().count()},
+                  {"cpu_seconds", process_.cpu_seconds},
+                  {"loop_cpu_seconds", process_.loop_cpu_seconds},
+                  {"processors", process_.processors}};
+  if (process_.disk_size > 0) process["disk_free_bytes"] = process_.disk_free;
+  if (process_.disk_size > 0) process["disk_size_bytes"] = process_.disk_size;
+  return process;
+}
+
+// What holds its fetching back.
+json PeerStatus::limit() const {
+  const FetchLimits& limits = around_.fetches.limits;
+  const FetchLimits::Hosts hosts = limits.hosts();
+  json seconds = json::object();
+  for (std::size_t i = 0; i < fetch_limits; ++i) {
+    const auto limit = static_cast<FetchLimit>(i);
+    seconds[std::string(name_of(limit))] = std::chrono::duration<double>(limits.time(limit)).count();
+  }
+  return {{"by", name_of(limits.limit())},
+          {"at_us", limits.noted().time_since_epoch().count()},
+          {"hosts",
+           {{"shares", hosts.shares},
+            {"delays", hosts.delays},
+            {"answers", hosts.answers},
+            {"workers", hosts.workers},
+            {"lookups", hosts.lookups},
+            {"peers", hosts.peers}}},
+          {"seconds", std::move(seconds)}};
+}
+
 json PeerStatus::status() const {
   const storage::Store& store = *around_.state.store;
   const Replication& replication = around_.records.replication;
@@ -195,6 +227,8 @@ json PeerStatus::status() const {
                  {"seen_sets", seen_sets()},
                  {"counts", counts()}};
   status["robots"] = robots();
+  status["limit"] = limit();
+  if (process_.at != Time{}) status["process"] = process();
   if (!around_.links.redirects.empty()) status["redirects_out"] = around_.links.redirects.status();
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
   if (!memory_.shares.empty()) status["memory"] = memory();
@@ -278,6 +312,11 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
     values.emplace_back("memory_peak_bytes/" + name, number(share.peak));
   }
   values.emplace_back("memory_resident_bytes", number(memory_.resident));
+  for (std::size_t i = 0; i < fetch_limits; ++i) {
+    const auto limit = static_cast<FetchLimit>(i);
+    values.emplace_back("limited_seconds_total/" + std::string(name_of(limit)),
+                        std::chrono::duration<double>(fetches.limits.time(limit)).count());
+  }
   values.emplace_back("link_trace_links_total", traced("links"));
   values.emplace_back("link_trace_bytes", traced("bytes"));
   return values;

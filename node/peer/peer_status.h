@@ -18,6 +18,16 @@
 
 namespace orbweaver {
 
+// What the system says of the process.
+struct ProcessUse {
+  Time at{};
+  double cpu_seconds = 0;       // processor time of all its threads
+  double loop_cpu_seconds = 0;  // of the peer's loop
+  unsigned processors = 0;      // of the machine
+  std::uint64_t disk_free = 0;  // bytes, of the disk of the data directory
+  std::uint64_t disk_size = 0;  // 0: the system does not say it
+};
+
 class PeerStatus {
  public:
   // What it reads of the peer; all outlive it.
@@ -38,8 +48,11 @@ class PeerStatus {
 
   // What the loop has recorded of links: pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
-  // The use of all shares of memory as the loop has found it.
-  void note_memory(MemoryUse use) { memory_ = std::move(use); }
+  // The use of all shares of memory and of the machine as the loop has found it.
+  void note_use(MemoryUse memory, ProcessUse process) {
+    memory_ = std::move(memory);
+    process_ = process;
+  }
   // What parts of this peer use now, by the names of MemoryPlan::shares(), as far as it is known here.
   std::map<std::string_view, std::uint64_t> memory_use() const;
 
@@ -52,6 +65,8 @@ class PeerStatus {
   nlohmann::json seen_sets() const;
   nlohmann::json memory() const;
   nlohmann::json robots() const;
+  nlohmann::json limit() const;
+  nlohmann::json process() const;
   std::uint64_t orphaned() const;
   std::uint64_t held_in_flight() const;
   std::uint64_t messages_refused() const;
@@ -59,6 +74,7 @@ class PeerStatus {
   Around around_;
   std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
   MemoryUse memory_;
+  ProcessUse process_;
 };
 
 }  // namespace orbweaver

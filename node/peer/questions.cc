@@ -1,6 +1,7 @@
 #include "node/peer/questions.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "node/crawl/outside_json.h"
@@ -40,8 +41,9 @@ void Questions::refuse(const Step& step, const ring::Message& in, const ring::As
 }
 
 bool Questions::asks_all(const ring::Ask& ask) const {
-  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "urls" ||
-                          ask.verb == "recrawl" || ask.verb == "retry" || ask.verb == "snapshot");
+  constexpr std::array<std::string_view, 8> verbs = {"status", "settings", "stop",  "traps",
+                                                     "urls",   "recrawl",  "retry", "snapshot"};
+  return ask.for_ring && std::find(verbs.begin(), verbs.end(), ask.verb) != verbs.end();
 }
 
 Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const json& body) const {

@@ -98,7 +98,10 @@ const std::vector<MetricRow>& metric_rows() {
       {"archive_bytes_total", "bytes written to WARC files, compressed", counter},
       {"disk_free_bytes", "room on the disk of the data directory", gauge},
       {"disk_size_bytes", "size of the disk of the data directory", gauge},
+      {"limited_seconds_total", "time by what held fetching back most; its label says what (docs/how-to/limit.md)",
+       counter, "by"},
       {"cpu_seconds_total", "processor time of the process, of all its threads", counter},
+      {"loop_cpu_seconds_total", "processor time of the thread that decides what is fetched", counter},
       {"start_time_seconds", "when the process started, in seconds since 1970", gauge},
       {"build_info", "1; its label says the version", gauge, "version"},
   };

@@ -375,7 +375,7 @@ void PeerProcess::look(Time now) {
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
   used["messages_out"] += transport_->stats().waiting_bytes + (journal_ ? journal_->held_bytes() : 0);
-  peer_->note_memory(memory_->look(std::move(used)));
+  peer_->note_use(memory_->look(std::move(used)), process_use(options_.directory, now));
   board_.note_look(now);
 }
 
@@ -398,7 +398,7 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("archive_syncs_total", static_cast<double>(workers_ ? workers_->syncs() : 0));
   values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
   add_transport(transport, values);
-  add_process_facts(options_.directory, values);
+  add_process_metrics(process_use(options_.directory, now), values);
   board_.show(json_text(status), metrics_text(values), now);
 }
 

@@ -3,7 +3,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
-#include <cstdint>
+#include <thread>
 
 namespace orbweaver {
 
@@ -19,13 +19,24 @@ const double started = seconds_of(CLOCK_REALTIME);
 
 }  // namespace
 
-void add_process_facts(const std::string& directory, std::vector<std::pair<std::string, double>>& values) {
+ProcessUse process_use(const std::string& directory, Time now) {
+  ProcessUse use{.at = now,
+                 .cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
+                 .loop_cpu_seconds = seconds_of(CLOCK_THREAD_CPUTIME_ID),
+                 .processors = std::thread::hardware_concurrency()};
   struct statvfs room {};
   if (::statvfs(directory.c_str(), &room) == 0) {
-    values.emplace_back("disk_free_bytes", static_cast<double>(std::uint64_t{room.f_bavail} * room.f_frsize));
-    values.emplace_back("disk_size_bytes", static_cast<double>(std::uint64_t{room.f_blocks} * room.f_frsize));
+    use.disk_free = std::uint64_t{room.f_bavail} * room.f_frsize;
+    use.disk_size = std::uint64_t{room.f_blocks} * room.f_frsize;
   }
-  values.emplace_back("cpu_seconds_total", seconds_of(CLOCK_PROCESS_CPUTIME_ID));
+  return use;
+}
+
+void add_process_metrics(const ProcessUse& use, std::vector<std::pair<std::string, double>>& values) {
+  if (use.disk_size > 0) values.emplace_back("disk_free_bytes", static_cast<double>(use.disk_free));
+  if (use.disk_size > 0) values.emplace_back("disk_size_bytes", static_cast<double>(use.disk_size));
+  values.emplace_back("cpu_seconds_total", use.cpu_seconds);
+  values.emplace_back("loop_cpu_seconds_total", use.loop_cpu_seconds);
   values.emplace_back("start_time_seconds", started);
   values.emplace_back("build_info/" ORBWEAVER_VERSION, 1.0);
 }

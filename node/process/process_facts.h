@@ -1,15 +1,17 @@
-// What the system says of this process, for its metrics: processor time, its start, the room on its disk. Thread rule:
-// any thread.
+// What the system says of this process: processor time, the room on its disk. Thread rule: the peer's loop.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "node/peer/peer_status.h"
+
 namespace orbweaver {
 
-// Adds the values of disk_*, cpu_seconds_total, start_time_seconds and build_info (metrics.h). `directory`: the data
-// directory. What the system does not say is left out.
-void add_process_facts(const std::string& directory, std::vector<std::pair<std::string, double>>& values);
+// `directory`: the data directory.
+ProcessUse process_use(const std::string& directory, Time now);
+// Adds the values of disk_*, *cpu_seconds_total, start_time_seconds and build_info (metrics.h).
+void add_process_metrics(const ProcessUse& use, std::vector<std::pair<std::string, double>>& values);
 
 }  // namespace orbweaver

@@ -32,7 +32,7 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   Job* const job = around_.jobs.find(event.id);
   if (job == nullptr) return {};
   job->status = event.status;
-  job->ended = event.ended;
+  around_.jobs.received(*job, event.ended);
   job->tls_fault = event.tls_fault;
   job->bytes = event.bytes;
   counters_.bytes_received += event.bytes;
@@ -157,11 +157,17 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
   return finish_page(step, ended, &done);
 }
 
-Result<void> FetchOutcomes::store_lent_clocks(const Step& step) {
-  auto clocks = around_.access.leases().take_clocks();
-  if (clocks.empty()) return {};
+Result<void> FetchOutcomes::store_clocks(const Step& step) {
   storage::Commit commit;
-  commit.clocks = std::move(clocks);
+  commit.clocks = around_.access.leases().take_clocks();
+  for (const storage::HostKey& key : around_.bench.take_cut_waits()) {
+    const auto known = around_.state.store->clock(key);
+    if (!known) return tl::make_unexpected(error_of(known.error()));
+    if (!*known || (*known)->until(step.now) == (*known)->next_allowed) continue;  // it was written anew since
+    commit.clocks.emplace_back(key, **known);
+    commit.clocks.back().second.next_allowed = (*known)->until(step.now);
+  }
+  if (commit.clocks.empty()) return {};
   ORBWEAVER_TRY(around_.writer.commit(step, commit));
   return {};
 }

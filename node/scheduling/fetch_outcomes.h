@@ -55,8 +55,8 @@ class FetchOutcomes {
   Result<void> on_page_done(const Step& step, PageDone& event);
   // Writes one piece of the links of a page that has many.
   Result<void> commit_piece(const Step& step);
-  // What is known of hosts whose turns were lent (lease_desk.h).
-  Result<void> store_lent_clocks(const Step& step);
+  // The clocks of hosts whose turns were lent (lease_desk.h), and of those whose wait was cut (Workbench).
+  Result<void> store_clocks(const Step& step);
   bool any_in_pieces() const { return !in_pieces_.empty(); }
   // So many such pages wait that they take the places of other fetches.
   bool many_in_pieces() const { return in_pieces_.size() > max_in_pieces; }

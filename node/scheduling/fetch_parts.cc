@@ -46,6 +46,14 @@ FetchParts::FetchParts(const Around& around)
                 .cookies = cookies,
                 .router = around.links.router,
                 .links = around.links.follower,
-                .seeds = around.intake}) {}
+                .seeds = around.intake}),
+      limits({.state = around.state,
+              .gate = gate,
+              .allowance = allowance,
+              .jobs = jobs,
+              .bench = around.records.bench,
+              .scheduler = scheduler,
+              .access = access,
+              .robots = robots}) {}
 
 }  // namespace orbweaver

@@ -5,6 +5,7 @@
 #include "node/crawl/site_jars.h"
 #include "node/links/link_parts.h"
 #include "node/replication/record_parts.h"
+#include "node/scheduling/fetch_limit.h"
 #include "node/scheduling/fetch_outcomes.h"
 #include "node/scheduling/fetch_scheduler.h"
 
@@ -39,6 +40,7 @@ struct FetchParts {
   RobotsDesk robots;
   FetchScheduler scheduler;
   FetchOutcomes outcomes;
+  FetchLimits limits;
 };
 
 }  // namespace orbweaver

@@ -204,6 +204,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::wait_for_access(const Step& 
   if (host.address_until <= step.now || host.address_host != url.host()) {
     host.address_host = url.host();
     host.address_slot = Time{};
+    ++lookups_;
     step.out.push_back(ResolveHost{host.key, std::string(url.bare_host()), url.port()});
     return Next::asked;
   }
@@ -220,6 +221,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::wait_for_access(const Step& 
 }
 
 void FetchScheduler::on_resolved(Time now, HostResolved& event) {
+  --lookups_;
   BenchHost* host = around_.bench.find(event.host);
   if (host == nullptr || !host->busy) return;
   host->address = event.address.size() == 4 || event.address.size() == 16 ? std::move(event.address) : std::string();

@@ -49,6 +49,7 @@ class FetchScheduler {
   // The answer to ResolveHost.
   void on_resolved(Time now, HostResolved& event);
   const Counters& counters() const { return counters_; }
+  std::size_t lookups() const { return lookups_; }  // names that are being looked up
 
  private:
   // How a turn continues.
@@ -82,6 +83,7 @@ class FetchScheduler {
   Around around_;
   std::uint64_t robots_work_ = 0;  // of this step: comparisons with robots rules
   std::uint64_t excluded_ = 0;     // of this step: URLs
+  std::size_t lookups_ = 0;        // ResolveHost without its answer yet
   Counters counters_;
 };
 

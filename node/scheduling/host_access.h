@@ -41,6 +41,8 @@ class HostAccess {
   // A request to the host begins now.
   void note_request(Time now, const BenchHost& host);
   LeaseDesk& leases() { return leases_; }
+  // Hosts that wait for the answer of an owner, other peers or this one.
+  std::size_t asked() const { return wanted_.size() + leases_.asked(); }
 
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;

@@ -16,7 +16,10 @@ JobTable::JobTable(const Settings& settings, Workbench& bench)
 Job& JobTable::add(Time now, FetchJob fetch) {
   fetch.id = next_id_++;
   const std::uint64_t id = fetch.id;
-  return jobs_.emplace(id, Job{.fetch = std::move(fetch), .started = now, .verdict = {}}).first->second;
+  const bool to_read = std::holds_alternative<RobotsParse>(fetch.what);
+  to_read_ += to_read ? 1 : 0;
+  return jobs_.emplace(id, Job{.fetch = std::move(fetch), .started = now, .verdict = {}, .to_read = to_read})
+      .first->second;
 }
 
 Job* JobTable::find(std::uint64_t id) {
@@ -24,8 +27,15 @@ Job* JobTable::find(std::uint64_t id) {
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
+void JobTable::received(Job& job, Time ended) {
+  job.ended = ended;
+  to_read_ += job.to_read ? 0 : 1;
+  job.to_read = true;
+}
+
 Job JobTable::take(std::uint64_t id) {
   const auto found = jobs_.find(id);
+  to_read_ -= found->second.to_read ? 1 : 0;
   Job job = std::move(found->second);
   jobs_.erase(found);
   shares_.end(id);

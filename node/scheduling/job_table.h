@@ -23,6 +23,7 @@ struct Job {
   int status = 0;
   FetchVerdict verdict;
   Time ended{};
+  bool to_read = false;  // the exchange has ended, or there is none: what is left is work on what was received
   FetchError tls_fault = FetchError::none;
   std::uint64_t bytes = 0;  // of the response as received
   // A page with many links, which are committed in pieces.
@@ -43,8 +44,11 @@ class JobTable {
   Job& add(Time now, FetchJob fetch);
   // Null: there is no such job, or no longer.
   Job* find(std::uint64_t id);
+  // Its exchange has ended.
+  void received(Job& job, Time ended);
   // The job has ended, and its transfer with it.
   Job take(std::uint64_t id);
+  std::size_t to_read() const { return to_read_; }  // jobs of which something was received and is not read yet
   void for_each(const std::function<void(const Job&)>& use) const;
 
   // Whether another transfer from the host may begin.
@@ -67,6 +71,7 @@ class JobTable {
   std::unordered_map<std::uint64_t, Job> jobs_;
   TransferShares shares_;  // of these jobs
   std::uint64_t next_id_ = 1;
+  std::size_t to_read_ = 0;
 };
 
 }  // namespace orbweaver

@@ -42,6 +42,7 @@ bool LeaseDesk::have(Time now, const BenchHost& host) {
   lease.sent = now;
   const std::uint64_t id = ids_->next();
   leases_.emplace(id, lease);
+  ++asked_;
   lease_of_[host.key] = id;
   unsent_.push_back(id);
   return false;
@@ -67,6 +68,7 @@ void LeaseDesk::give_back_unused(Time now, const storage::HostKey& key) {
 void LeaseDesk::give_back(Time now, std::uint64_t id, std::optional<Duration> wait) {
   HostLease& lease = leases_.at(id);
   lease_of_.erase(lease.key);
+  if (lease.state == HostLease::State::asked) --asked_;
   lease.state = HostLease::State::returned;
   if (wait) lease.next_asked = now + *wait;
   lease.sent = now;
@@ -203,6 +205,7 @@ void LeaseDesk::take_answer(Time now, const ring::Lease& answer) {
     if (answer.given) lease.until = lease.sent + HostLeaseBook::lease_time;
     return;
   }
+  --asked_;
   BenchHost* const host = bench_->find(lease.key);
   const bool waits = host != nullptr && host->busy;
   if (!answer.given) {

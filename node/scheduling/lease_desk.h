@@ -56,6 +56,7 @@ class LeaseDesk {
   // Sends what must be asked now. For what this peer, `self`, owns, it answers itself at once.
   void send(const Step& step, const ring::PeerId& self);
   bool idle() const { return leases_.empty() && turns_.empty(); }
+  std::size_t asked() const { return asked_; }  // hosts that wait for the answer to have()
   // The owner's answer.
   void on_answer(Time now, const ring::LeaseAnswer& answer);
 
@@ -104,6 +105,7 @@ class LeaseDesk {
   RisingNumber* ids_;
   std::map<std::uint64_t, HostLease> leases_;           // by the id of the question
   std::map<storage::HostKey, std::uint64_t> lease_of_;  // of leases asked for or held
+  std::size_t asked_ = 0;                               // leases in state asked
   std::vector<std::uint64_t> unsent_;
   HostLeaseBook book_{state_->settings.delay};  // as an owner
   std::map<storage::HostKey, Turn> turns_;      // as a holder

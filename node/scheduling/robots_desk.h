@@ -59,6 +59,7 @@ class RobotsDesk {
   void finish_parsing(Time now, const Job& job, const RobotsRead& read);
   // The next of these hosts, if a worker may parse; null: none waits, or none may.
   BenchHost* next_to_parse();
+  std::size_t waiting_to_parse() const { return to_parse_.size(); }
   bool any_may_go_on() const { return !to_parse_.empty() && parsing_may_start(); }
   // Releases the waiting hosts: a partition is not handed over while a host of it is acquired.
   void release_waiting();

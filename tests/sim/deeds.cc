@@ -1,9 +1,17 @@
 #include "tests/sim/deeds.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
+#include "node/crawl/meta_names.h"
+#include "node/replication/partition_manager.h"
+#include "ring/codec.h"
+#include "ring/hash_ring.h"
+#include "ring/md5.h"
 #include "tests/sim/random.h"
 #include "tests/sim/world.h"
 
@@ -41,6 +49,40 @@ Parameters parameters_of(const DeedOptions& options) {
   p.web.dead_hosts = 0;
   p.seed_hosts = 100;
   return p;
+}
+
+// Gives each peer the directory of a ring that formed earlier and was stopped before it had a seed.
+void form_earlier(World& world, const Settings& settings) {
+  std::vector<ring::Member> members;
+  for (const SimPeer& peer : world.peers()) {
+    ring::Member member;
+    member.id.bytes = ring::md5("peer " + std::to_string(peer.number));
+    member.address = peer.address;
+    member.incarnation = ring::incarnations_a_life;
+    member.state = ring::MemberState::active;
+    members.push_back(std::move(member));
+  }
+  ring::RingId name;
+  name.bytes = ring::md5("ring");
+  const ring::HashRing owners(members, settings.partitions);
+  storage::Commit same;
+  same.meta.emplace_back(meta_name::ring, name.hex());
+  same.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings)).dump());
+  same.meta.emplace_back(meta_name::life, "1");
+  for (std::uint32_t i = 0; i < settings.partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    same.meta.push_back(tenure_row({partition, {1, owners.owner(partition)}}));
+  }
+  for (SimPeer& peer : world.peers()) {
+    ring::Message view{.ring = name, .from = members[peer.number].id, .body = ring::Sync{.members = members}};
+    std::erase_if(std::get<ring::Sync>(view.body).members, [&](const auto& member) { return member.id == view.from; });
+    storage::Commit commit = same;
+    commit.meta.emplace_back(meta_name::peer, view.from.hex());
+    commit.meta.emplace_back(meta_name::address, peer.address);
+    commit.meta.emplace_back(meta_name::members, ring::encode(view));
+    auto store = storage::Store::open(*peer.kv);
+    if (!store || !store->commit(commit)) std::abort();  // in memory
+  }
 }
 
 class Watch {
@@ -116,7 +158,9 @@ class Watch {
 }  // namespace
 
 std::optional<std::string> measure_deeds(const DeedOptions& options, const std::function<void(const Deed&)>& report) {
-  World world(parameters_of(options), false);
+  const Parameters parameters = parameters_of(options);
+  World world(parameters, false);
+  if (options.formed) form_earlier(world, parameters.settings);
   world.drop_checkers();
   world.watch_steps(processor_time);
   Watch watch(world, report);
@@ -127,7 +171,8 @@ std::optional<std::string> measure_deeds(const DeedOptions& options, const std::
       if (peer.status == Status::up) world.crash(peer.number, down_time);
   };
   // Full exchanges come in bursts, each peer's every 15 s: a window is a multiple of that.
-  bool done = watch.deed("the ring forms", seconds{30}, [] {}) && watch.quiet(seconds{30}) &&
+  bool done = watch.deed(options.formed ? "all start" : "the ring forms", seconds{30}, [] {}) &&
+              watch.quiet(seconds{30}) &&
               watch.deed("one starts again", seconds{15}, [&] { world.crash(one, down_time); });
   if (done && !options.restart_only)
     done = watch.deed("one joins", seconds{15}, [&] { world.add_peer(world.since_start(), 0); }) &&

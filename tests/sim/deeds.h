@@ -31,6 +31,7 @@ struct DeedOptions {
   std::uint32_t partitions = 1024;
   std::uint64_t seed = 1;
   bool restart_only = false;  // forms, and starts one peer again
+  bool formed = false;        // the ring has formed earlier, and was stopped: all start, and then the other deeds
 };
 
 // Calls `report` after each deed. The value: how the run failed.

@@ -9,7 +9,8 @@
 // --deeds   whole peers with small stores: the ring forms, one starts again, one joins, one leaves, one dies, all start
 //           again; bytes, and the longest step [none]
 // --restart whole peers with small stores: the ring forms, one starts again [none]
-// --partitions  of the rings of --deeds and --restart [1024]
+// --formed  as --deeds, with a ring that formed earlier and was stopped: all start [none]
+// --partitions  of the rings of --deeds, --restart and --formed [1024]
 // --trials  joins, leaves and crashes each [5]
 // --json    the same numbers in a file, for tests/sim/plot_scale.py
 #include <algorithm>
@@ -32,6 +33,7 @@ struct Options {
   std::vector<std::size_t> crawl{10, 100};
   std::vector<std::size_t> deeds;
   std::vector<std::size_t> restarts;
+  std::vector<std::size_t> formed;
   std::vector<std::size_t> partitions{1024};
   std::uint64_t seed = 1;
   std::uint64_t trials = 5;
@@ -65,6 +67,7 @@ bool read(int count, char** arguments, Options& options) {
         : name == "--crawl"      ? !read_list(value, options.crawl)
         : name == "--deeds"      ? !read_list(value, options.deeds)
         : name == "--restart"    ? !read_list(value, options.restarts)
+        : name == "--formed"     ? !read_list(value, options.formed)
         : name == "--partitions" ? !read_list(value, options.partitions, 65536)
         : name == "--seed"       ? !read_number(value, options.seed)
         : name == "--trials"     ? !read_number(value, options.trials)
@@ -163,7 +166,7 @@ json crawls(const Options& options) {
 }
 
 // Null: one run failed.
-json deeds(const std::vector<std::size_t>& rings, const Options& options, bool restart_only) {
+json deeds(const std::vector<std::size_t>& rings, const Options& options, bool restart_only, bool formed) {
   json rows = json::array();
   if (rings.empty()) return rows;
   std::printf(
@@ -187,7 +190,8 @@ json deeds(const std::vector<std::size_t>& rings, const Options& options, bool r
       const DeedOptions deed{.peers = peers,
                              .partitions = static_cast<std::uint32_t>(partitions),
                              .seed = options.seed,
-                             .restart_only = restart_only};
+                             .restart_only = restart_only,
+                             .formed = formed};
       if (const auto failure = measure_deeds(deed, report)) {
         std::printf("FAIL deeds of %zu peers: %s\n", peers, failure->c_str());
         return nullptr;
@@ -212,8 +216,9 @@ int main(int count, char** arguments) {
   all["ring"] = rings(options);
   all["owners"] = owners(options);
   all["crawl"] = crawls(options);
-  all["deeds"] = deeds(options.deeds, options, false);
-  all["restart"] = deeds(options.restarts, options, true);
+  all["deeds"] = deeds(options.deeds, options, false, false);
+  all["restart"] = deeds(options.restarts, options, true, false);
+  all["formed"] = deeds(options.formed, options, false, true);
   if (!options.json_file.empty()) {
     std::ofstream file(options.json_file);
     file << all.dump(1) << "\n";
@@ -222,5 +227,6 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
-  return all["crawl"].is_null() || all["deeds"].is_null() || all["restart"].is_null() ? 1 : 0;
+  return all["crawl"].is_null() || all["deeds"].is_null() || all["restart"].is_null() || all["formed"].is_null() ? 1
+                                                                                                                 : 0;
 }

@@ -133,25 +133,6 @@ TEST_F(LeaseDeskTest, TheWaitAfterATurnThatWasLentIsStored) {
   EXPECT_TRUE(desk_.take_clocks().empty());
 }
 
-// Seed 44248 of the simulator: a robots.txt was at a host that was not in memory. After a restart with the clock set
-// back by a year, each question was answered with the host's stored wait from then on.
-TEST_F(LeaseDeskTest, AClockThatWasSetBackIsWaitedForOnce) {
-  const storage::HostKey key = rig_.state.partitioner.host_key(own_, 0);
-  storage::Commit commit;
-  commit.clocks.emplace_back(
-      key,
-      storage::HostClock{.next_allowed = rig_.now + std::chrono::hours{24 * 365}, .host = own_, .wait = seconds{3}});
-  ASSERT_TRUE(rig_.store.commit(commit));
-  const ring::LeaseAsk ask{.id = 5, .action = ring::LeaseAction::take, .host = ring::md5(own_), .name = own_};
-  const ring::Lease later = answers_to({ask}).at(0).leases.at(0);
-  EXPECT_FALSE(later.given);
-  EXPECT_EQ(later.wait, 3'000'000u);
-  rig_.now += seconds{1};
-  EXPECT_EQ(answers_to({ask}).at(0).leases.at(0).wait, 2'000'000u);
-  rig_.now += seconds{2};
-  EXPECT_TRUE(answers_to({ask}).at(0).leases.at(0).given);
-}
-
 TEST_F(LeaseDeskTest, OfAnotherPeersHostItSaysNothing) {
   EXPECT_TRUE(answers_to({ask_for(foreign_, ring::LeaseAction::take)}).empty());
   const auto both = answers_to({ask_for(foreign_, ring::LeaseAction::take), ask_for(own_, ring::LeaseAction::take)});

@@ -45,7 +45,7 @@ TEST_F(PeerStatusTest, MetricsMd_EveryMetricIsTheCoresTheTransportsOrTheProcesss
   start();
   MemoryUse use;
   use.shares = {{"links", 1, 2, 3}};
-  parts_->status.note_memory(use);
+  parts_->status.note_use(use, {});
   Names known;
   for (const auto& [name, value] : metrics()) known.insert("orbweaver_" + name.substr(0, name.find('/')));
   std::vector<std::pair<std::string, double>> transport;
@@ -53,10 +53,10 @@ TEST_F(PeerStatusTest, MetricsMd_EveryMetricIsTheCoresTheTransportsOrTheProcesss
   for (const auto& [name, value] : transport)
     EXPECT_TRUE(known.insert("orbweaver_" + name).second) << name << " is another's";
   // node/process/peer_process.cc, PeerProcess::publish()
-  for (const char* name :
-       {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting", "connections_opened_total",
-        "dns_queries_total", "descriptor_waits_total", "archive_syncs_total", "archive_synced_pages_total",
-        "disk_free_bytes", "disk_size_bytes", "cpu_seconds_total", "start_time_seconds", "build_info"})
+  for (const char* name : {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting",
+                           "connections_opened_total", "dns_queries_total", "descriptor_waits_total",
+                           "archive_syncs_total", "archive_synced_pages_total", "disk_free_bytes", "disk_size_bytes",
+                           "cpu_seconds_total", "loop_cpu_seconds_total", "start_time_seconds", "build_info"})
     EXPECT_TRUE(known.insert("orbweaver_" + std::string(name)).second) << name << " is another's";
   std::ifstream page("docs/reference/metrics.md");
   Names documented;
@@ -177,7 +177,7 @@ TEST_F(PeerStatusTest, MemoryAndTheLinkTraceAreShownOnceTheLoopHasToldOfThem) {
   start();
   EXPECT_FALSE(status().contains("memory"));
   EXPECT_FALSE(status().contains("link_trace"));
-  parts_->status.note_memory({{{"robots", 10, 4, 6}}, 100, 200});
+  parts_->status.note_use({{{"robots", 10, 4, 6}}, 100, 200}, {});
   parts_->status.note_link_trace({{"links", 5}, {"bytes", 50}});
   const json memory = status()["memory"];
   EXPECT_EQ(memory["resident"], 100);

@@ -6,6 +6,7 @@ namespace orbweaver {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 using storage::Reason;
 using storage::UrlState;
@@ -160,6 +161,27 @@ TEST_F(RobotsElsewhereTest, AHostThatNobodyCrawlsIsLentAndRests) {
   EXPECT_FALSE(ask(turn_of("b.test", ring::LeaseAction::take, 6)).given) << "it rests";
   EXPECT_TRUE(begun_within(seconds{9}).empty());
   EXPECT_EQ(begun_within(seconds{3}).size(), 1u);
+}
+
+// Seed 44248 of the simulator: a robots.txt was at a host that was not in memory. After a restart with the clock set
+// back by a year, each question was answered with the host's stored wait from then on, so its turn never came. And
+// whoever had waited was followed by the same wait again.
+TEST_F(RobotsElsewhereTest, AClockThatWasSetBackIsWaitedForOnce) {
+  start();
+  storage::Commit commit;
+  commit.clocks.emplace_back(
+      key("http://b.test/").host,
+      storage::HostClock{.next_allowed = now_ + std::chrono::hours{24 * 365}, .host = "b.test", .wait = minutes{10}});
+  ASSERT_TRUE(store_->commit(commit));
+  EXPECT_EQ(ask(turn_of("b.test")).wait, 600'000'000u);
+  ASSERT_TRUE(parts_->fetches.outcomes.store_clocks(step()));
+  advance(minutes{4});
+  EXPECT_EQ(ask(turn_of("b.test")).wait, 360'000'000u);
+  ASSERT_TRUE(parts_->fetches.outcomes.store_clocks(step()));
+  advance(minutes{6});
+  EXPECT_TRUE(ask(turn_of("b.test")).given);
+  EXPECT_TRUE(ask(turn_of("b.test", ring::LeaseAction::return_)).given);
+  EXPECT_LE(ask(turn_of("b.test", ring::LeaseAction::take, 6)).wait, 11'000'000u) << "its delay, no more";
 }
 
 TEST_F(RobotsElsewhereTest, OfAHostThatAnotherPeerHoldsItSaysNothing) {

@@ -1,0 +1,41 @@
+// The whole terminal, for a command that shows changing text. Text from outside is made safe for it. One at a time.
+// Thread rule: one owner.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+class Screen {
+ public:
+  // Errors: invalid_input when the terminal is not known (TERM).
+  static Result<std::unique_ptr<Screen>> open();
+  ~Screen();  // the terminal is as it was before
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  std::size_t width() const;
+  std::size_t height() const;
+  // Lines from the top; what has no room is left out. `title`: this line is shown reversed.
+  void show(const std::vector<std::string>& lines, std::size_t title);
+
+  enum class Key : std::uint8_t { none, other, up, down, resized, gone };  // gone: the terminal is
+  struct Pressed {
+    Key key = Key::none;
+    char letter = 0;  // of `other`; 0: it is no letter
+  };
+  // The next key; none when none is pressed in that time.
+  Pressed wait(Duration longest);
+
+ private:
+  Screen() = default;
+
+  struct Terminal;
+  std::unique_ptr<Terminal> terminal_;
+};
+
+}  // namespace orbweaver
