@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -74,8 +75,13 @@ void form_earlier(World& world, const Settings& settings) {
     same.meta.push_back(tenure_row({partition, {1, owners.owner(partition)}}));
   }
   for (SimPeer& peer : world.peers()) {
-    ring::Message view{.ring = name, .from = members[peer.number].id, .body = ring::Sync{.members = members}};
-    std::erase_if(std::get<ring::Sync>(view.body).members, [&](const auto& member) { return member.id == view.from; });
+    ring::Sync others;
+    std::copy_if(members.begin(), members.end(), std::back_inserter(others.members),
+                 [&](const ring::Member& member) { return member.address != peer.address; });
+    ring::Message view;
+    view.ring = name;
+    view.from = members[peer.number].id;
+    view.body = std::move(others);
     storage::Commit commit = same;
     commit.meta.emplace_back(meta_name::peer, view.from.hex());
     commit.meta.emplace_back(meta_name::address, peer.address);
