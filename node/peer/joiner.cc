@@ -12,6 +12,7 @@
 #include "node/links/recrawl_walk.h"
 #include "node/peer/message_guard.h"
 #include "node/replication/members.h"
+#include "node/scheduling/fetch_limit.h"
 #include "node/try.h"
 #include "ring/codec.h"
 
@@ -199,6 +200,7 @@ json Joiner::own_status() const {
           {"seen_filter", json::object()},
           {"seen_sets", json::object()},
           {"robots", json::object()},
+          {"limit", {{"by", name_of(FetchLimit::held)}, {"hosts", json::object()}, {"seconds", json::object()}}},
           {"counts", std::move(counts)}};
 }
 
