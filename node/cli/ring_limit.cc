@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
+
+#include "node/crawl/outside_json.h"
 
 namespace orbweaver {
 
@@ -36,17 +38,16 @@ bool memory_is_full(const json& peer) {
 
 // Empty: it has passed meanwhile.
 std::string why_held(const json& status) {
-  for (const json& peer : parts_of(status))
-    if (const auto reasons = peer.find("not_fetching_because"); reasons != peer.end() && reasons->is_array())
-      for (const json& reason : *reasons)
-        if (reason.is_string()) return ": " + reason.get<std::string>();
+  for (const json* const peer : parts_of(status))
+    for (const json& reason : list_field(*peer, "not_fetching_because").value_or(std::span<const json>()))
+      if (reason.is_string()) return ": " + reason.get<std::string>();
   return {};
 }
 
 // Of all peers.
 double sum(const json& status, const char* path) {
   double all = 0;
-  for (const json& peer : parts_of(status)) all += number_at(peer, path);
+  for (const json* const peer : parts_of(status)) all += number_at(*peer, path);
   return all;
 }
 
@@ -99,17 +100,19 @@ double number_at(const json& object, const char* path) {
   return at->is_number() ? at->get<double>() : 0;
 }
 
-std::string text_at(const json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string text_at(const json& object, const char* name) { return text_field(object, name).value_or(std::string()); }
+
+std::vector<const json*> parts_of(const json& status) {
+  std::vector<const json*> parts;
+  for (const json& part : list_field(status, "peers").value_or(std::span<const json>()))
+    if (part.is_object()) parts.push_back(&part);
+  return parts;
 }
 
-std::vector<json> parts_of(const json& status) {
-  const auto peers = status.find("peers");
-  std::vector<json> parts;
-  if (peers == status.end() || !peers->is_array()) return parts;
-  std::copy_if(peers->begin(), peers->end(), std::back_inserter(parts),
-               [](const json& part) { return part.is_object(); });
+std::map<std::string, const json*> parts_by_id(const json* status) {
+  std::map<std::string, const json*> parts;
+  if (status == nullptr) return parts;
+  for (const json* const part : parts_of(*status)) parts.emplace(text_at(*part, "id"), part);
   return parts;
 }
 
@@ -147,20 +150,14 @@ PeerLimit peer_limit(const json* before, const json& now) {
 
 RingLimit ring_limit(const json* before, const json& now) {
   std::map<std::string, double> peers;
-  const std::vector<json> earlier = before == nullptr ? std::vector<json>() : parts_of(*before);
-  for (const json& peer : parts_of(now)) ++peers[peer_limit(part_of_peer(earlier, text_at(peer, "id")), peer).by];
+  std::map<std::string, const json*> earlier = parts_by_id(before);
+  for (const json* const peer : parts_of(now)) ++peers[peer_limit(earlier[text_at(*peer, "id")], *peer).by];
   // Those that have nothing left do not hold the others back.
   if (peers.size() > 1) peers.erase("nothing");
   RingLimit limit;
   limit.by = largest(peers);
   limit.text = text_of(limit.by, limit.by.empty() ? 0 : peers[limit.by], now);
   return limit;
-}
-
-const json* part_of_peer(const std::vector<json>& parts, const std::string& id) {
-  const auto found =
-      std::find_if(parts.begin(), parts.end(), [&](const json& part) { return text_at(part, "id") == id; });
-  return found == parts.end() ? nullptr : &*found;
 }
 
 }  // namespace orbweaver

@@ -27,14 +27,16 @@ struct RingLimit {
 };
 RingLimit ring_limit(const nlohmann::json* before, const nlohmann::json& now);
 
-// The peers' parts of a ring's answer that are objects. What a member says is not trusted to have the right types.
-std::vector<nlohmann::json> parts_of(const nlohmann::json& status);
-// The part of the peer with this id; null: there is none.
-const nlohmann::json* part_of_peer(const std::vector<nlohmann::json>& parts, const std::string& id);
+// The peers' parts of a ring's answer that are objects; they live as long as it. What a member says is not trusted to
+// have the right types.
+std::vector<const nlohmann::json*> parts_of(const nlohmann::json& status);
+// The same by id; of no answer (null): none.
+std::map<std::string, const nlohmann::json*> parts_by_id(const nlohmann::json* status);
 // Seconds between two parts of one peer, by its own clock; nothing: it has started again, or the clock says nonsense.
 std::optional<double> seconds_between(const nlohmann::json& before, const nlohmann::json& now);
-// A number deep in an object, by its path ("/a/b"); 0: there is none. A text in it; empty: there is none.
+// A number deep in an object, by its path ("/a/b"); 0: there is none.
 double number_at(const nlohmann::json& object, const char* path);
+// A field of an object; empty: it has none that is a text.
 std::string text_at(const nlohmann::json& object, const char* name);
 
 }  // namespace orbweaver

@@ -169,10 +169,10 @@ TopView top_view(const json* before, const json& now) {
   view.health = std::string(health.word());
   for (const auto* list : {&health.broken, &health.settling})
     if (view.health_why.empty() && !list->empty()) view.health_why = list->front();
-  const std::vector<json> earlier = before == nullptr ? std::vector<json>() : parts_of(*before);
-  for (const json& part : parts_of(now)) {
-    view.peers.push_back(peer_of(part_of_peer(earlier, text_at(part, "id")), part));
-    view.seconds_up = std::max(view.seconds_up, seconds_up(part));
+  std::map<std::string, const json*> earlier = parts_by_id(before);
+  for (const json* const part : parts_of(now)) {
+    view.peers.push_back(peer_of(earlier[text_at(*part, "id")], *part));
+    view.seconds_up = std::max(view.seconds_up, seconds_up(*part));
     add(view.pages, view.peers.back().pages);
     add(view.bytes, view.peers.back().bytes);
   }

@@ -38,7 +38,7 @@ struct BenchHost {
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition is not fetched here now
   bool parked = false;                  // in no queue until unpark()
-  bool wait_is_cut = false;             // it waits less long than the store says: the clock was set back
+  bool wait_is_cut = false;             // a retry waits less long than the store says: the clock was set back
   bool resumes = false;                 // acquired, and its turn continues at queued_at
   std::string elsewhere;                // acquired, and its request goes to this other host: a robots.txt is there
   Time yields_until{};                  // another peer comes for its turn before this: its own requests wait
