@@ -198,11 +198,11 @@ std::string Membership::address_of(const PeerId& id) const {
 }
 
 void Membership::ping(const PeerId& target, std::uint64_t sequence, std::vector<Send>& out) {
-  out.push_back({target, address_of(target), Ping{sequence, gossip_for(target), seeds_fingerprint_}});
+  out.push_back({target, address_of(target), Ping{sequence, gossip_for(target), directives_fingerprint_}});
 }
 
 void Membership::acknowledge(const PeerId& to, std::uint64_t sequence, bool reached, std::vector<Send>& out) {
-  PingAck ack{sequence, gossip_for(to), seeds_fingerprint_};
+  PingAck ack{sequence, gossip_for(to), directives_fingerprint_};
   ack.reached = reached;
   out.push_back({to, address_of(to), std::move(ack)});
 }
@@ -494,7 +494,7 @@ Sync Membership::answer(const Sync& sync) const {
   return Sync{false, alone != nullptr ? std::vector<Member>{*alone} : member_list(), {}};
 }
 
-void Membership::set_seeds_fingerprint(std::uint64_t fingerprint) { seeds_fingerprint_ = fingerprint; }
+void Membership::set_directives_fingerprint(std::uint64_t fingerprint) { directives_fingerprint_ = fingerprint; }
 
 const Member& Membership::self() const { return members_.at(self_id_); }
 

@@ -124,8 +124,8 @@ class Membership {
   Sync answer(const Sync& sync) const;
 
   // Copied into pings and acks; set by the owner whenever its seed set changes.
-  void set_seeds_fingerprint(std::uint64_t fingerprint);
-  std::uint64_t seeds_fingerprint() const { return seeds_fingerprint_; }
+  void set_directives_fingerprint(std::uint64_t fingerprint);
+  std::uint64_t directives_fingerprint() const { return directives_fingerprint_; }
 
   const Member& self() const;
   // All known members by id, this peer among them; down and left ones too until forgotten.
@@ -202,7 +202,7 @@ class Membership {
   std::optional<std::string> duplicate_;
   GossipQueue gossip_;
   std::uint64_t version_ = 1;
-  std::uint64_t seeds_fingerprint_ = 0;
+  std::uint64_t directives_fingerprint_ = 0;
   std::uint64_t claims_refused_ = 0;
 
   std::map<std::uint64_t, Probe> probes_;  // in flight, by sequence

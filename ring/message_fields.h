@@ -19,7 +19,7 @@ void fields(auto& io, auto& m, Is<Member>) {
 }
 void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
 void fields(auto& io, auto& m, Is<Welcome>) {
-  io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint, m.tenures);
+  io(m.ring, m.settings, m.members, m.seeds, m.directives_fingerprint, m.tenures, m.orders);
 }
 void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
 void fields(auto& io, auto& m, Is<Ping>) {
@@ -27,29 +27,32 @@ void fields(auto& io, auto& m, Is<Ping>) {
   // Models what a release may change: one more field, which readers of version 4 skip; and, in version 5 alone, another
   // form of a field, which they refuse.
   std::uint64_t of_the_next_release = 7;
-  io(io.text_in_5(m.sequence), m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
+  io(io.text_in_5(m.sequence), m.gossip, m.directives_fingerprint, m.tenures_fingerprint,
+     io.later(of_the_next_release));
 #else
-  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint);
+  io(m.sequence, m.gossip, m.directives_fingerprint, m.tenures_fingerprint);
 #endif
 }
 void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
 void fields(auto& io, auto& m, Is<PingAck>) {
-  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
+  io(m.sequence, m.gossip, m.directives_fingerprint, m.tenures_fingerprint, m.reached);
 }
-void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures, m.seeds_fingerprint); }
+void fields(auto& io, auto& m, Is<Sync>) {
+  io(m.reply_wanted, m.members, m.seeds, m.tenures, m.directives_fingerprint, m.orders);
+}
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
 void fields(auto& io, auto& m, Is<Batch>) {
-  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.seeds_fingerprint);
+  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.directives_fingerprint);
 }
 void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
 void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
 void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_wave, m.grant_pages); }
 void fields(auto& io, auto& m, Is<WaveReply>) {
   io(m.wave, m.ring_fingerprint, m.life, m.passive, m.sent, m.received, m.counts, m.tenures_fingerprint,
-     m.seeds_fingerprint);
+     m.directives_fingerprint);
 }
 void fields(auto& io, auto& m, Is<Finish>) {
-  io(m.wave, m.reason, m.totals, m.stage, m.by, m.tenures_fingerprint, m.seeds_fingerprint);
+  io(m.wave, m.reason, m.totals, m.stage, m.by, m.tenures_fingerprint, m.directives_fingerprint);
 }
 void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave, m.stage, m.by, m.agrees, m.reason, m.asks); }
 void fields(auto& io, auto& m, Is<Ask>) { io(m.sequence, m.verb, m.body, m.for_ring); }
@@ -77,7 +80,7 @@ void fields(auto& io, auto& m, Is<CompareTenures>) {
   io(m.nonce, m.fingerprint, m.members_fingerprint, m.sums, m.members);
 }
 void fields(auto& io, auto& m, Is<TenuresCompared>) {
-  io(m.nonce, m.confirmed, m.more, m.ranges, m.tenures, m.members);
+  io(m.nonce, m.confirmed, m.more, m.ranges, m.tenures, m.members, m.directives_fingerprint);
 }
 void fields(auto& io, auto& m, Is<AskRecords>) { io(m.sequence, m.sum, m.tenures, m.members); }
 void fields(auto& io, auto& m, Is<RecordsKnown>) { io(m.sequence, m.later, m.roots); }

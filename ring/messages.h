@@ -73,9 +73,11 @@ struct Welcome {  // type 2: answer to Join
   RingId ring;
   Settings settings;  // the ring's values, all of them
   std::vector<Member> members;
-  std::vector<std::string> seeds;             // canonical seed URLs so far, or a part of them: they determine the scope
-  std::uint64_t seeds_fingerprint = 0;        // of all of them: the joiner has them all when its own is equal
+  std::vector<std::string> seeds;  // canonical seed URLs so far, or a part of them: they determine the scope
+  // Of all seeds and operators' orders: the joiner has them all when its own is equal.
+  std::uint64_t directives_fingerprint = 0;
   std::vector<PartitionTenure> tenures = {};  // the first of those that are known: the joiner compares the rest
+  std::vector<std::string> orders = {};       // of operators (node/coordination/operator_orders.h); opaque here
 };
 struct Refuse {        // type 3: answer to anything from a peer that does not belong here
   std::string reason;  // for people; names the difference
@@ -84,8 +86,8 @@ struct Refuse {        // type 3: answer to anything from a peer that does not b
 struct Ping {  // type 4: "are you there?"
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
-  std::uint64_t seeds_fingerprint = 0;    // of the sender's seed set: differs -> Sync
-  std::uint64_t tenures_fingerprint = 0;  // of the sender's tenures: differs -> Sync
+  std::uint64_t directives_fingerprint = 0;  // of the sender's seeds and operators' orders: differs -> Sync
+  std::uint64_t tenures_fingerprint = 0;     // of the sender's tenures: differs -> Sync
 };
 struct PingRequest {  // type 5: "ask `target` for me" (SWIM's indirect probe)
   std::uint64_t sequence = 0;
@@ -95,16 +97,17 @@ struct PingRequest {  // type 5: "ask `target` for me" (SWIM's indirect probe)
 struct PingAck {  // type 6: answer to Ping, or to PingRequest once the target answered, or did not in time
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
-  std::uint64_t seeds_fingerprint = 0;
+  std::uint64_t directives_fingerprint = 0;
   std::uint64_t tenures_fingerprint = 0;
   bool reached = true;  // false, from a relay only: "I am here, but I have no answer from it" (Lifeguard's nack)
 };
-struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both ways (push-pull)
+struct Sync {  // type 7: the view, seeds, orders and tenures, whole or in part, both ways (push-pull)
   bool reply_wanted = false;
   std::vector<Member> members;
   std::vector<std::string> seeds;
   std::vector<PartitionTenure> tenures = {};
-  std::uint64_t seeds_fingerprint = 0;  // of the sender's whole seed set
+  std::uint64_t directives_fingerprint = 0;  // of all seeds and orders that the sender knows; 0: not said
+  std::vector<std::string> orders = {};      // of operators
 };
 struct BatchRecord {
   Partition partition = 0;
@@ -146,8 +149,8 @@ struct Batch {                 // type 8: records to merge
   std::vector<PartitionTenure> tenures = {};  // copy, transfer: of the records' partitions, as the sender knows them
   std::vector<Partition> complete =
       {};  // transfer: with this batch the receiver knows all that the sender knew of these
-  std::uint64_t seeds_fingerprint =
-      0;  // of the sender's seed set: a receiver with other seeds parses no page before it has these
+  // Of the sender's seeds and operators' orders: a receiver with others parses no page before it has these.
+  std::uint64_t directives_fingerprint = 0;
 };
 struct BatchAck {  // type 9: every record of the batch is on the receiver's disk, and on its replicas'
   std::uint64_t sequence = 0;
@@ -179,7 +182,7 @@ struct WaveReply {  // type 12
   std::uint64_t received = 0;          // batches this peer committed and acknowledged since its start
   std::map<std::string, std::uint64_t> counts;
   std::uint64_t tenures_fingerprint = 0;
-  std::uint64_t seeds_fingerprint = 0;
+  std::uint64_t directives_fingerprint = 0;
 };
 // How far an end is. Numbers are on the wire: append only.
 enum class EndStage : std::uint8_t {
@@ -194,7 +197,7 @@ struct Finish {  // type 13: the crawl has ended, or may have
   EndStage stage = EndStage::decided;
   PeerId by = {};                         // whose waves found it; with the wave's number, this names the end
   std::uint64_t tenures_fingerprint = 0;  // of what it was found on
-  std::uint64_t seeds_fingerprint = 0;
+  std::uint64_t directives_fingerprint = 0;
 };
 struct FinishAck {  // type 14: answer to Finish
   std::uint64_t wave = 0;
@@ -336,6 +339,7 @@ struct TenuresCompared {  // type 28: answer
   std::vector<std::uint16_t> ranges = {};     // that differ
   std::vector<PartitionTenure> tenures = {};  // of these, all that the answerer knows
   std::vector<Member> members = {};           // all, if their fingerprints differ; else the asker's, if it is newer
+  std::uint64_t directives_fingerprint = 0;   // of the answerer's seeds and operators' orders
 };
 // "What do you have of the partitions that I hold?"
 struct AskRecords {  // type 29

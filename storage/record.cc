@@ -114,6 +114,8 @@ std::string_view reason_name(Reason reason) {
       return "content_type";
     case Reason::bad_port:
       return "bad_port";
+    case Reason::operator_block:
+      return "operator";
     case Reason::http_status:
       return "http_status";
     case Reason::dns:

@@ -38,8 +38,9 @@ enum class Reason : std::uint8_t {
   noindex = 8,       // fetched, but not kept: the page asked for that
   content_type = 9,  // excluded: fetched, and the response's type is not wanted
   bad_port = 10,     // excluded: the port is another protocol's (node/url/bad_ports.h, setting allow_ports)
-  http_status = 16,  // failed: the server answered with `status`, for the last time
-  dns = 17,          // failed: from here on as FetchError
+  operator_block = 11,  // excluded: an operator has blocked the host
+  http_status = 16,     // failed: the server answered with `status`, for the last time
+  dns = 17,             // failed: from here on as FetchError
   connect = 18,
   tls = 19,
   timeout = 20,

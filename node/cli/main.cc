@@ -16,6 +16,7 @@
 #include "node/cli/handed_settings.h"
 #include "node/cli/health_command.h"
 #include "node/cli/manual.h"
+#include "node/cli/order_commands.h"
 #include "node/cli/report_command.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
@@ -158,6 +159,7 @@ int run(int argc, char** argv) {
   add_crawl(app, code);
   add_node(app, code);
   add_ring_commands(app, code);
+  add_order_commands(app, code);
   add_health_command(app, code);
   add_top_command(app, code);
   add_support_bundle_command(app, code);

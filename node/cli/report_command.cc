@@ -13,6 +13,7 @@
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/url_source.h"
+#include "node/links/recrawl_walk.h"
 #include "node/system/clock.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
@@ -212,7 +213,9 @@ int retry_stopped(const Options& options) {
   if (const Result<void> read = for_each_record(options.target.directory, count); !read) return failed(read.error());
   std::size_t peers = 0;
   if (found > 0) {
-    const auto ordered = order_stopped(options.target.directory, {Clock().now(), options.filter});
+    json question = json::object();
+    options.filter.write(question);
+    const auto ordered = order_stopped(options.target.directory, "retry", question);
     if (!ordered) return failed(ordered.error());
     peers = *ordered;
   }

@@ -3,16 +3,21 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "node/base.h"
-#include "node/links/recrawl_walk.h"
+#include "node/coordination/operator_orders.h"
 
 namespace orbweaver {
 
-// Visit again what `wanted` says; a crawl that had ended goes on at its next start. Returns the number of peers.
-// Errors, with nothing written: in_use when a peer runs there; unreachable when none has, or when the ring has peers
-// elsewhere; a peer has too many orders. If a store fails as it is written, those before have the order.
-Result<std::size_t> order_stopped(const std::string& directory, const RecrawlWalk::Wanted& wanted);
+// An order as node/peer/order_request.h reads it; a crawl that had ended goes on at its next start when it is one to
+// visit pages again. Returns the number of peers. Errors, with nothing written: in_use when a peer runs there;
+// unreachable when none has, or when the ring has peers elsewhere; the ring has too many orders; the order's own
+// faults. If a store fails as it is written, those before have the order.
+Result<std::size_t> order_stopped(const std::string& directory, const std::string& verb, const nlohmann::json& body);
+
+// The orders that the peers there know. Errors: as above.
+Result<OperatorOrders> stopped_orders(const std::string& directory);
 
 }  // namespace orbweaver

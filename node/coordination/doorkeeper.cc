@@ -71,13 +71,14 @@ void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::
 }
 
 // Sends the members that are reachable or waited for; a newcomer need not know others that are gone. Many seeds go in
-// several messages: the joiner has all when their fingerprint equals this peer's.
+// several messages: the joiner has all seeds and orders when their fingerprint equals this peer's.
 void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, bool newcomer,
                          const ring::ReplyPath& reply) const {
   std::vector<ring::Member> members;
   for (const auto& [peer, member] : members_->membership().members())
     if (ring::reachable(member) || members_->waited_for(peer, step.now)) members.push_back(member);
-  const std::vector<std::string> seeds(seeds_->all().begin(), seeds_->all().end());
+  const std::set<std::string>& all = directives_->seeds().all();
+  const std::vector<std::string> seeds(all.begin(), all.end());
   for (std::size_t at = 0; at == 0 || at < seeds.size(); at += SeedSet::per_message) {
     ring::Welcome welcome;
     welcome.ring = state_->ring;
@@ -86,7 +87,8 @@ void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, bool newc
     welcome.seeds.assign(
         seeds.begin() + static_cast<std::ptrdiff_t>(at),
         seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + SeedSet::per_message, seeds.size())));
-    welcome.seeds_fingerprint = seeds_->fingerprint();
+    welcome.directives_fingerprint = directives_->fingerprint();
+    if (at == 0) welcome.orders = directives_->orders().texts();
     if (newcomer) welcome.tenures = tenures_->first(max_welcome_tenures);  // another one has them on its disk
     messenger_->reply(reply, joiner, std::move(welcome), step.out);
   }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "node/coordination/directives.h"
 #include "node/coordination/lifecycle.h"
-#include "node/coordination/seed_set.h"
 #include "ring/table_sizes.h"
 
 namespace orbweaver {
@@ -17,12 +17,12 @@ class Doorkeeper {
  public:
   // All outlive it.
   Doorkeeper(const PeerState& state, Members& members, const Messenger& messenger, const Lifecycle& lifecycle,
-             const SeedSet& seeds, const AnnouncedEnd& end, const ring::Tenures& tenures)
+             const Directives& directives, const AnnouncedEnd& end, const ring::Tenures& tenures)
       : state_(&state),
         members_(&members),
         messenger_(&messenger),
         lifecycle_(&lifecycle),
-        seeds_(&seeds),
+        directives_(&directives),
         end_(&end),
         tenures_(&tenures) {}
 
@@ -41,7 +41,7 @@ class Doorkeeper {
   Members* members_;
   const Messenger* messenger_;
   const Lifecycle* lifecycle_;
-  const SeedSet* seeds_;
+  const Directives* directives_;
   const AnnouncedEnd* end_;
   const ring::Tenures* tenures_;
   // Joiners whose identity another process seems to have, and when each first asked.

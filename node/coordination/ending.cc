@@ -97,11 +97,11 @@ std::string Ending::objection(const ring::PeerId& from, const ring::Finish& fini
   if (lifecycle_->crawl_finished()) return {};
   const auto& members = members_->membership().members();
   const ring::WaveReply state = own.reply();
-  const bool same_seeds = state.seeds_fingerprint == finish.seeds_fingerprint;
-  if (own.holds_nothing && same_seeds) return {};
+  const bool same_directives = state.directives_fingerprint == finish.directives_fingerprint;
+  if (own.holds_nothing && same_directives) return {};
   if (end_->knows(finish.by, finish.wave)) return own.rests ? "" : "it has new work";
   if (finish.stage == ring::EndStage::decided) {
-    if (!same_seeds) return "it has other seeds";
+    if (!same_directives) return "it has other seeds or orders";
     if (!state.passive) return "it has work";
     return state.tenures_fingerprint == finish.tenures_fingerprint ? "" : "other peers hold what it knows";
   }
@@ -322,10 +322,10 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
                      .totals = found->totals,
                      .by = state_->id,
                      .tenures_fingerprint = found->own.tenures_fingerprint,
-                     .seeds_fingerprint = found->own.seeds_fingerprint};
+                     .directives_fingerprint = found->own.directives_fingerprint};
     // It agreed to an end, and was away when that was decided. Without those that have ended, less is counted.
     if (const auto& agreed = end_->agreed();
-        agreed && agreed->seeds_fingerprint == end.seeds_fingerprint && part_of(end.totals, agreed->totals)) {
+        agreed && agreed->directives_fingerprint == end.directives_fingerprint && part_of(end.totals, agreed->totals)) {
       end.reason = agreed->reason;
       end.totals = agreed->totals;
     }

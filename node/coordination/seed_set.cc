@@ -10,16 +10,14 @@
 
 namespace orbweaver {
 
-namespace {
-
-// Seed sets are exchanged no more often than this; new seeds are sent at once.
-constexpr Duration compare_every = std::chrono::milliseconds{500};
-
-}  // namespace
-
-SeedSet::SeedSet(const PeerState& state, Members& members, const Messenger& messenger, RecordWriter& writer,
-                 AnnouncedEnd& end)
-    : state_(&state), members_(&members), messenger_(&messenger), writer_(&writer), end_(&end) {}
+SeedSet::SeedSet(const PeerState& state, const Members& members, const Messenger& messenger, RecordWriter& writer,
+                 AnnouncedEnd& end, std::function<void()> changed)
+    : state_(&state),
+      members_(&members),
+      messenger_(&messenger),
+      writer_(&writer),
+      end_(&end),
+      changed_(std::move(changed)) {}
 
 SeedSet::Restored SeedSet::restore(const std::string& row) {
   Restored restored;
@@ -52,7 +50,7 @@ std::string SeedSet::row() const {
 
 void SeedSet::set_fingerprint(const std::string& row) {
   fingerprint_ = ring::leading_bits(ring::md5(row));
-  members_->membership().set_seeds_fingerprint(fingerprint_);
+  changed_();
 }
 
 // False: none of them is new.
@@ -105,18 +103,6 @@ Result<void> SeedSet::admit_own(const Step& step) {
   }
   if (!commit.merges.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
-}
-
-void SeedSet::compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
-  if (fingerprint == fingerprint_) {
-    differing_.erase(from);
-    return;
-  }
-  // A peer that is gone is not waited for because of a late message.
-  if (members_->is_reachable(from)) differing_.insert(from);
-  if (step.now < next_compare_) return;
-  next_compare_ = step.now + compare_every;
-  send(step, from, {seeds_.begin(), seeds_.end()});
 }
 
 void SeedSet::send(const Step& step, const ring::PeerId& to, const std::vector<std::string>& seeds) const {

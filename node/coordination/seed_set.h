@@ -2,6 +2,7 @@
 // even if the peer that it was given to is gone with its disk. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,9 +19,9 @@ namespace orbweaver {
 
 class SeedSet {
  public:
-  // All outlive it.
-  SeedSet(const PeerState& state, Members& members, const Messenger& messenger, RecordWriter& writer,
-          AnnouncedEnd& end);
+  // All outlive it. `changed` is called after each change.
+  SeedSet(const PeerState& state, const Members& members, const Messenger& messenger, RecordWriter& writer,
+          AnnouncedEnd& end, std::function<void()> changed);
 
   // The seeds of an earlier run. Lines that are not URLs are left out: why, and the row without them.
   struct Restored {
@@ -40,13 +41,7 @@ class SeedSet {
   Result<void> admit_own(const Step& step);
   void owners_changed() { all_due_ = true; }
 
-  // The other peer may have other seeds: then it is sent these, and sends its own for the same reason.
-  void compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
   void send(const Step& step, const ring::PeerId& to, const std::vector<std::string>& seeds) const;
-  // Members whose last message showed other seeds than these. No page is read meanwhile: a link would be judged by a
-  // part of the scope.
-  const std::set<ring::PeerId>& differing() const { return differing_; }
-  void forget_peer(const ring::PeerId& peer) { differing_.erase(peer); }
 
   const std::set<std::string>& all() const { return seeds_; }
   std::size_t size() const { return seeds_.size(); }
@@ -65,18 +60,17 @@ class SeedSet {
   void set_fingerprint(const std::string& row);
 
   const PeerState* state_;
-  Members* members_;
+  const Members* members_;
   const Messenger* messenger_;
   RecordWriter* writer_;
   AnnouncedEnd* end_;
+  std::function<void()> changed_;
   std::set<std::string> seeds_;
   std::uint64_t fingerprint_ = 0;
   std::set<std::string, std::less<>> hosts_;
   std::unique_ptr<Scope> scope_;
-  std::set<ring::PeerId> differing_;
   bool all_due_ = true;           // to be admitted: all, or
   std::vector<std::string> due_;  // new ones
-  Time next_compare_{};
 };
 
 }  // namespace orbweaver

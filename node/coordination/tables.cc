@@ -1,4 +1,5 @@
 // How many entries the tables of this room have (ring/table_sizes.h).
+#include "node/coordination/directives.h"
 #include "node/coordination/doorkeeper.h"
 #include "node/coordination/ending.h"
 #include "node/coordination/fence.h"
@@ -29,8 +30,12 @@ ring::TableSizes Fence::tables() const {
           {"fence.unanswered", unanswered_.size()}};
 }
 
-ring::TableSizes SeedSet::tables() const {
-  return {{"seeds.differing", differing_.size()}, {"seeds.due", due_.size()}};
+ring::TableSizes SeedSet::tables() const { return {{"seeds.due", due_.size()}}; }
+
+ring::TableSizes Directives::tables() const {
+  ring::TableSizes sizes = seeds_.tables();
+  ring::append(sizes, {{"directives.differing", differing_.size()}, {"directives.orders", orders_.size()}});
+  return sizes;
 }
 
 }  // namespace orbweaver

@@ -17,7 +17,7 @@ std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
 
 bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
   return a.life == b.life && a.sent == b.sent && a.received == b.received && a.ring_fingerprint == b.ring_fingerprint &&
-         a.tenures_fingerprint == b.tenures_fingerprint && a.seeds_fingerprint == b.seeds_fingerprint;
+         a.tenures_fingerprint == b.tenures_fingerprint && a.directives_fingerprint == b.directives_fingerprint;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
     all_passive = all_passive && reply.passive;
     one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint &&
                reply.tenures_fingerprint == replies_.at(self).tenures_fingerprint &&
-               reply.seeds_fingerprint == replies_.at(self).seeds_fingerprint;
+               reply.directives_fingerprint == replies_.at(self).directives_fingerprint;
     partitions += count(reply, "partitions");
     const auto before = last_passive_.find(peer);
     unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);

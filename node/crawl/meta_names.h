@@ -13,6 +13,7 @@ inline constexpr std::string_view ring = "ring";          // ring identity, 32 h
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
 inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one per line
+inline constexpr std::string_view orders = "orders";      // of operators (operator_orders.h), a JSON text on a line
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer received it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";

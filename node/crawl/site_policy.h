@@ -1,11 +1,12 @@
-// How a host may be asked: its entry in `sites` or else the ring's own settings. Pure. Thread rule: one owner (the
-// peer's loop).
+// How a host may be asked: as an operator has ordered, or by its entry in `sites`, or else by the ring's own settings.
+// Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "node/crawl/host_orders.h"
 #include "node/crawl/host_pacing.h"
 #include "node/scope/site_rules.h"
 #include "node/settings/settings.h"
@@ -17,12 +18,18 @@ class SitePolicy {
   // `settings` outlives it.
   explicit SitePolicy(const Settings& settings) : settings_(&settings), rules_(settings.sites) {}
 
+  // From now on hosts are asked as `orders` says; it outlives this.
+  void obey(const HostOrders& orders) { orders_ = &orders; }
+  // Under join_www a host is known without "www.".
+  HostOrder order_of(std::string_view host) const { return orders_ == nullptr ? HostOrder{} : orders_->of(host); }
+
   PacingRules pacing(std::string_view host) const {
     PacingRules pacing{settings_->delay, settings_->delay_factor, settings_->max_delay};
-    const SiteRule* const rule = find(host);
-    if (rule == nullptr) return pacing;
-    pacing.delay = rule->delay.value_or(pacing.delay);
-    pacing.delay_factor = rule->delay_factor.value_or(pacing.delay_factor);
+    if (const SiteRule* const rule = find(host)) {
+      pacing.delay = rule->delay.value_or(pacing.delay);
+      pacing.delay_factor = rule->delay_factor.value_or(pacing.delay_factor);
+    }
+    pacing.delay = order_of(host).delay.value_or(pacing.delay);
     return pacing;
   }
   // The first moment not before `at` in the hours in which the host may be asked.
@@ -46,6 +53,7 @@ class SitePolicy {
   }
 
   const Settings* settings_;
+  const HostOrders* orders_ = nullptr;
   SiteRules rules_;
 };
 

@@ -175,7 +175,12 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
     return {};
   }
   ORBWEAVER_TRY(around_.moves.hear(step, batch.tenures));
-  if (batch.seeds_fingerprint != 0) around_.seeds.compare(step, from, batch.seeds_fingerprint);
+  around_.directives.compare(step, from, batch.directives_fingerprint);
+  // Its sender may not know of an order to visit the partition's pages again, which this peer has carried out.
+  if (batch.kind == ring::BatchKind::transfer && around_.directives.differing().contains(from)) {
+    around_.messenger.reply(reply, from, ring::BatchRefused{batch.sequence, {}, {}}, step.out);
+    return {};
+  }
   const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) -> Result<void> {
     const std::vector<ring::Member> members = around_.members.membership().member_list();
     around_.messenger.reply(reply, from, ring::BatchRefused{batch.sequence, members, std::move(tenures)}, step.out);
@@ -198,7 +203,7 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   for (auto& [at, robots] : content.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
   for (auto& [site, cookies] : content.cookies) commit.cookies.emplace_back(site, std::move(cookies));
   commit.uses.assign(content.uses.begin(), content.uses.end());
-  if (!content.seeds.empty()) around_.seeds.add(content.seeds, commit);
+  if (!content.seeds.empty()) around_.directives.seeds().add(content.seeds, commit);
   const bool copy = batch.kind == ring::BatchKind::copy;
   Dependents& dependents = around_.replication.dependents;
   const Dependents::Id dependent = copy ? 0 : dependents.begin(Dependents::Kind::batch);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/coordination/seed_set.h"
+#include "node/coordination/directives.h"
 #include "node/links/link_router.h"
 #include "node/links/recrawl_walk.h"
 #include "node/links/trap_judge.h"
@@ -27,7 +27,7 @@ class BatchIntake {
     Workbench& bench;
     RecordWriter& writer;
     PartitionMoves& moves;
-    SeedSet& seeds;
+    Directives& directives;
     const LinkRouter& router;
     const RecrawlWalk& walk;
     TrapJudge& traps;

@@ -9,6 +9,7 @@
 #include "node/crawl/outside_json.h"
 #include "node/errors/storage_error.h"
 #include "node/try.h"
+#include "ring/md5.h"
 
 namespace orbweaver {
 
@@ -25,7 +26,8 @@ constexpr std::uint16_t max_visit = 0xffff;
 
 // Excluded URLs that a visit judges by what others say, or by settings that the user has changed for it.
 bool is_judged_again(Reason reason, bool all) {
-  if (reason == Reason::robots || storage::robots_cause(reason) != Reason::none || reason == Reason::bad_port)
+  if (reason == Reason::robots || storage::robots_cause(reason) != Reason::none || reason == Reason::bad_port ||
+      reason == Reason::operator_block)
     return true;
   return all && reason != Reason::trap && reason != Reason::depth;
 }
@@ -53,6 +55,25 @@ Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& given, Time now) {
   auto filter = RecordFilter::read(given);
   if (!filter) return tl::make_unexpected(filter.error());
   return Wanted{Time(Duration(*before)), std::move(*filter)};
+}
+
+OperatorOrder RecrawlWalk::order_of(const Wanted& wanted, const OperatorOrders& known, const ring::PeerId& peer,
+                                    Time now) {
+  json value = {{"before_us", wanted.before.time_since_epoch().count()}};
+  wanted.filter.write(value);
+  OperatorOrder order;
+  order.value = json_text(value);
+  order.name = "visit " + ring::to_hex(ring::md5(order.value));
+  order.number = known.next_number();
+  order.peer = peer;
+  order.given = now;
+  return order;
+}
+
+Result<RecrawlWalk::Wanted> RecrawlWalk::read_order(const OperatorOrder& order) {
+  const Result<json> value = parse_outside_json(order.value);
+  if (!value) return tl::make_unexpected(value.error());
+  return read(*value, Time{});
 }
 
 // The walk in progress, and under "next" those that wait.
@@ -105,18 +126,12 @@ Result<std::string> RecrawlWalk::row_with(const std::string& row, const Wanted& 
 Result<void> RecrawlWalk::restore(const std::string& row) {
   Result<Walks> walks = read_row(row);
   if (!walks) return tl::make_unexpected(walks.error());
-  last_ = walks->back().wanted.before;
   walks_ = std::move(*walks);
   return {};
 }
 
-bool RecrawlWalk::repeats(Time before) const {
-  return before == last_ ||
-         std::any_of(walks_.begin(), walks_.end(), [&](const Walk& walk) { return walk.wanted.before == before; });
-}
-
 void RecrawlWalk::begin(Wanted wanted, storage::Commit& commit) {
-  last_ = wanted.before;
+  if (walks_.size() >= 2 * max_walks) walks_.erase(walks_.begin() + 1);
   walks_.push_back({std::move(wanted), {}, 0});
   commit.meta.emplace_back(meta_name::recrawl, row_of_all(walks_));
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/coordination/operator_orders.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/record_filter.h"
 #include "node/replication/record_writer.h"
@@ -34,6 +35,9 @@ class RecrawlWalk {
   };
   // {"before_us": n} and the fields of the filter, all optional; without before_us it is `now`. Errors name the field.
   static Result<Wanted> read(const nlohmann::json& given, Time now);
+  // The same as the value of an operator's order, and back. Orders that want the same have one name.
+  static OperatorOrder order_of(const Wanted& wanted, const OperatorOrders& known, const ring::PeerId& peer, Time now);
+  static Result<Wanted> read_order(const OperatorOrder& order);
 
   // All outlive it. `stepped`: the time of the last step.
   RecrawlWalk(storage::Store& store, const Canonicaliser& canonicaliser, Partitioner& partitioner, const Time& stepped,
@@ -46,9 +50,7 @@ class RecrawlWalk {
 
   // Restores the walk of an earlier process from its row. Errors: what cannot be read.
   Result<void> restore(const std::string& row);
-  // The order is the last one, or one that is not carried out yet: two orders with one moment are one.
-  bool repeats(Time before) const;
-  // No further order is taken before one is carried out.
+  // No further order is taken from a command before one is carried out.
   bool full() const { return walks_.size() >= max_walks; }
   static constexpr std::string_view full_words =
       "earlier orders to visit pages again are still being carried out; ask again later";
@@ -56,7 +58,8 @@ class RecrawlWalk {
   static std::string row_of(const Wanted& wanted) { return row_of_all({{wanted, {}, 0}}); }
   // The row of an order after those of `row`, for a peer that does not run. Errors: what cannot be read; too many.
   static Result<std::string> row_with(const std::string& row, const Wanted& wanted);
-  // Carries out the order after those that came before it. The row goes into `commit`.
+  // Carries out the order after those that came before it. Of those of other peers that wait, the oldest goes when
+  // there are too many. The row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
   bool under_way() const { return !walks_.empty(); }
@@ -88,7 +91,6 @@ class RecrawlWalk {
   const Time* stepped_;
   RecordWriter* writer_;
   Walks walks_;  // the first is in progress, the others wait
-  Time last_{};
 };
 
 }  // namespace orbweaver

@@ -41,6 +41,8 @@ class Core {
   bool ending() const { return lifecycle().ending(); }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const { return peer_ && peer_->fetches(partition); }
+  // What operators have ordered about hosts, as this peer knows it.
+  const HostOrders& orders() const { return peer_ ? peer_->orders() : no_orders_; }
   // As this peer knows it; empty: it has no ring yet.
   const ring::HashRing& ring() const { return peer_ ? peer_->ring() : no_ring_; }
   const ring::Tenures& tenures() const { return peer_ ? peer_->tenures() : no_tenures_; }
@@ -69,6 +71,7 @@ class Core {
   std::unique_ptr<Peer> peer_;
   ring::Tenures no_tenures_;  // a joiner's, as is its ring
   ring::HashRing no_ring_;
+  HostOrders no_orders_;
   bool failed_ = false;
 };
 

@@ -199,6 +199,7 @@ json Joiner::own_status() const {
           {"seen", "exact"},
           {"seen_filter", json::object()},
           {"seen_sets", json::object()},
+          {"orders", json::object()},
           {"robots", json::object()},
           {"limit", {{"by", name_of(FetchLimit::held)}, {"hosts", json::object()}, {"seconds", json::object()}}},
           {"counts", std::move(counts)}};

@@ -7,6 +7,7 @@
 #include "node/config/settings_table.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
+#include "node/peer/order_request.h"
 #include "node/peer/questions.h"
 #include "node/try.h"
 
@@ -14,13 +15,20 @@ namespace orbweaver {
 
 using nlohmann::json;
 
+namespace {
+
+constexpr std::string_view ending_words =
+    "the crawl is ending; ask again in a moment, or when the ring has been started again";
+
+}  // namespace
+
 OwnAnswers::OwnAnswers(Around around)
     : around_(around),
       explanation_({.settings = around.state.settings,
                     .canonicaliser = around.state.canonicaliser,
                     .partitioner = around.state.partitioner,
                     .store = *around.state.store,
-                    .seeds = around.seeds,
+                    .seeds = around.directives.seeds(),
                     .bench = around.records.bench,
                     .router = around.links.router,
                     .redirects = around.links.redirects,
@@ -34,17 +42,15 @@ OwnAnswers::OwnAnswers(Around around)
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
   if (verb == "status") return around_.status.status();
   // The members have agreed to the end, or are about to: what is accepted now would be left behind.
-  const bool new_work =
-      verb == "seed" || verb == "recrawl" || verb == "retry" || (verb == "traps" && body.contains("readmit"));
-  if (new_work && (around_.ends.crawl.closed() || around_.lifecycle.ending()))
-    return json{{"error", "the crawl is ending; ask again in a moment, or when the ring has been started again"}};
+  const bool new_work = verb == "seed" || (verb == "traps" && body.contains("readmit"));
+  if (new_work && (around_.ends.crawl.closed() || around_.lifecycle.ending())) return json{{"error", ending_words}};
   if (verb == "explain") return explanation_.answer(body);
   if (verb == "seed") return around_.intake.answer(step, body);
   if (verb == "traps") return traps(step, body);
   if (verb == "urls") return urls(body);
   if (verb == "settings") return settings();
-  // The same but for the name: releases before this one would visit again whatever a "retry" does not name.
-  if (verb == "recrawl" || verb == "retry") return recrawl(step, body);
+  if (verb == "order" || verb == "recrawl" || verb == "retry") return order(step, body);
+  if (verb == "orders") return orders();
   if (verb == "forget") return forget(step, body);
   if (verb == "snapshot") return snapshot(step, body);
   if (verb == "leave") {
@@ -56,9 +62,8 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     return json{{"stopping", around_.state.id.hex()}};
   }
   return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                            "'; this peer knows status, settings, explain, urls, seed, recrawl, retry, traps, forget, "
-                            "snapshot, leave, " +
-                            "stop"}};
+                            "'; this peer knows status, settings, explain, urls, seed, order, orders, recrawl, retry, "
+                            "traps, forget, snapshot, leave, stop"}};
 }
 
 // As setting_text() writes them. Those that may hold a password say only that they are set.
@@ -93,22 +98,52 @@ Result<json> OwnAnswers::traps(const Step& step, const json& body) {
   return answer;
 }
 
-// Begins a walk (recrawl_walk.h), or lets it wait for those that came before.
-Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
-  RecrawlWalk& walk = around_.verdicts.walk;
+Result<void> OwnAnswers::complete(const Step& step, const std::string& verb, json& body) const {
+  if ((verb != "order" && verb != "recrawl" && verb != "retry") || body.contains("order")) return {};
+  const Result<OperatorOrder> order = read_order_request(
+      verb, body, {around_.state.canonicaliser, around_.directives.orders(), around_.state.id, step.now});
+  if (!order) return tl::make_unexpected(order.error());
+  body = json{{"order", OperatorOrders::text_of(*order)}};
+  return {};
+}
+
+// An order that is complete. It is on the disk before it is answered, and a walk (recrawl_walk.h) has begun.
+Result<json> OwnAnswers::order(const Step& step, const json& body) {
+  const auto text = text_field(body, "order");
+  if (!text) return json{{"error", text.error().message}};
+  Result<OperatorOrder> order = OperatorOrders::read(*text);
+  if (!order) return json{{"error", order.error().message}};
+  const bool visit = order->kind() == OperatorOrder::Kind::visit;
+  const OperatorOrders& orders = around_.directives.orders();
+  const std::string name = order->name;
   if (around_.lifecycle.stopping()) return json{{"error", "this peer is stopping"}};
-  Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(body, step.now);
-  if (!wanted) return json{{"error", wanted.error().message}};
-  json begun = {
-      {"id", around_.state.id.hex()}, {"address", around_.members.membership().self().address}, {"walks", true}};
-  if (walk.repeats(wanted->before)) return begun;
-  if (walk.full()) return json{{"error", RecrawlWalk::full_words}};
-  storage::Commit commit;
-  walk.begin(std::move(*wanted), commit);
-  around_.ends.crawl.reopen(commit);
-  ORBWEAVER_TRY(around_.records.writer.commit(step, commit));
-  if (around_.gate.may_queue_again()) ORBWEAVER_TRY(walk.walk_on(step));
-  return begun;
+  if (visit && (around_.ends.crawl.closed() || around_.lifecycle.ending())) return json{{"error", ending_words}};
+  if (visit && !orders.contains(name) && around_.verdicts.walk.full()) return json{{"error", RecrawlWalk::full_words}};
+  if (!orders.contains(name) && orders.full())
+    return json{{"error", "the ring has " + std::to_string(orders.size()) +
+                              " orders, and no room for another; take some back: orbweaver orders lists them"}};
+  const OperatorOrder wanted = *order;
+  const Result<bool> news = around_.directives.learn(step, {std::move(*order)});
+  if (!news) return tl::make_unexpected(news.error());
+  if (visit && around_.gate.may_queue_again()) ORBWEAVER_TRY(around_.verdicts.walk.walk_on(step));
+  const auto known = orders.all().find(name);
+  return json{{"id", around_.state.id.hex()},
+              {"address", around_.members.membership().self().address},
+              {"order", *text},
+              {"taken", known != orders.all().end() && known->second == wanted}};
+}
+
+json OwnAnswers::orders() const {
+  json rows = json::array();
+  for (const auto& [name, order] : around_.directives.orders().all())
+    rows.push_back({{"name", name},
+                    {"value", order.value},
+                    {"given", utc(order.given)},
+                    {"peer", order.peer.hex()},
+                    {"number", order.number}});
+  return {{"id", around_.state.id.hex()},
+          {"address", around_.members.membership().self().address},
+          {"orders", std::move(rows)}};
 }
 
 // One part of a snapshot of the ring (snapshot_desk.h).

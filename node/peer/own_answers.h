@@ -1,5 +1,5 @@
-// This peer's own answers to questions (questions.h): status, settings, explain, urls, seed, traps, recrawl, retry,
-// forget, snapshot, leave, stop.
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, seed, traps, order, orders,
+// recrawl, retry, forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -29,7 +29,7 @@ class OwnAnswers {
     Lifecycle& lifecycle;
     RecordParts& records;
     EndParts& ends;
-    SeedSet& seeds;
+    Directives& directives;
     UrlVerdicts& verdicts;
     LinkParts& links;
     SeedIntake& intake;
@@ -39,6 +39,8 @@ class OwnAnswers {
   };
   explicit OwnAnswers(Around around);
 
+  // Of an order of an operator: what all peers must get alike, such as its stamp and its moment. Errors name the field.
+  Result<void> complete(const Step& step, const std::string& verb, nlohmann::json& body) const;
   // {"error": text} when the question cannot be answered. Error: the store failed.
   Result<nlohmann::json> answer(const Step& step, const std::string& verb, const nlohmann::json& body);
   // The member that knows most of a URL: its holder, or its owner if the holder is not reachable. Nothing: this peer.
@@ -48,7 +50,8 @@ class OwnAnswers {
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
   nlohmann::json settings() const;
   nlohmann::json urls(const nlohmann::json& body) const;
-  Result<nlohmann::json> recrawl(const Step& step, const nlohmann::json& body);
+  Result<nlohmann::json> order(const Step& step, const nlohmann::json& body);
+  nlohmann::json orders() const;
   nlohmann::json snapshot(const Step& step, const nlohmann::json& body);
   nlohmann::json forget(const Step& step, const nlohmann::json& body);
 

@@ -21,17 +21,17 @@ Peer::Peer(RingEntry& entry, Time now)
       ends_(state_, members_, lifecycle_, messenger_, records_.writer),
       fence_(state_, members_, messenger_, records_.replication, ends_.process),
       moves_(state_, members_, messenger_, records_.replication, records_.bench, records_.writer),
-      seeds_(state_, members_, messenger_, records_.writer, ends_.crawl),
+      directives_(state_, members_, messenger_, records_.writer, ends_.crawl),
       admission_(std::move(entry.admission)),
-      doorkeeper_(state_, members_, messenger_, lifecycle_, seeds_, ends_.crawl,
+      doorkeeper_(state_, members_, messenger_, lifecycle_, directives_, ends_.crawl,
                   records_.replication.partition_manager.tenures()),
-      verdicts_(state_, members_, messenger_, seeds_, records_.writer),
-      links_(state_, members_, seeds_, records_.bench, verdicts_),
+      verdicts_(state_, members_, messenger_, directives_.seeds(), records_.writer),
+      links_(state_, members_, directives_.seeds(), records_.bench, verdicts_),
       intake_({.state = state_,
                .members = members_,
                .lifecycle = lifecycle_,
                .writer = records_.writer,
-               .seeds = seeds_,
+               .seeds = directives_.seeds(),
                .router = links_.router,
                .links = links_.follower},
               std::move(entry.start.seeds), entry.start.wait_for_peers),
@@ -41,7 +41,7 @@ Peer::Peer(RingEntry& entry, Time now)
                 .lifecycle = lifecycle_,
                 .fence = fence_,
                 .records = records_,
-                .seeds = seeds_,
+                .directives = directives_,
                 .links = links_,
                 .intake = intake_,
                 .made_ring = entry.how == RingEntry::How::made}),
@@ -52,7 +52,7 @@ Peer::Peer(RingEntry& entry, Time now)
                 .bench = records_.bench,
                 .writer = records_.writer,
                 .moves = moves_,
-                .seeds = seeds_,
+                .directives = directives_,
                 .router = links_.router,
                 .walk = verdicts_.walk,
                 .traps = verdicts_.traps}),
@@ -61,7 +61,7 @@ Peer::Peer(RingEntry& entry, Time now)
                .members = members_,
                .records = records_,
                .fence = fence_,
-               .seeds = seeds_,
+               .directives = directives_,
                .doorkeeper = doorkeeper_,
                .links = links_,
                .fetches = fetches_,
@@ -74,7 +74,7 @@ Peer::Peer(RingEntry& entry, Time now)
                 .lifecycle = lifecycle_,
                 .records = records_,
                 .ends = ends_,
-                .seeds = seeds_,
+                .directives = directives_,
                 .verdicts = verdicts_,
                 .links = links_,
                 .intake = intake_,
@@ -87,6 +87,8 @@ Peer::Peer(RingEntry& entry, Time now)
                   .memory = state_.memory,
                   .canonicaliser = state_.canonicaliser,
                   .who_knows = [this](const CanonicalUrl& url) { return answers_.who_knows(url); },
+                  .complete = [this](const Step& step, const std::string& verb,
+                                     nlohmann::json& body) { return answers_.complete(step, verb, body); },
                   .answer_own = [this](const Step& step, const std::string& verb,
                                        const nlohmann::json& body) { return answers_.answer(step, verb, body); },
                   .refuse = [this](const Step& step, const ring::Message& in,
@@ -95,6 +97,12 @@ Peer::Peer(RingEntry& entry, Time now)
   state_.started = entry.started;
   state_.restarted = entry.restarted;
   state_.stepped = now;
+  state_.sites.obey(directives_.orders().hosts());
+  directives_.on_visit([this](const OperatorOrder& visit, storage::Commit& commit) {
+    // What another peer says and this one cannot read is not for this release.
+    if (Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read_order(visit))
+      verdicts_.walk.begin(std::move(*wanted), commit);
+  });
 }
 
 Result<std::unique_ptr<Peer>> Peer::enter(RingEntry entry, const Step& step) {
@@ -119,10 +127,10 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   for (const LeftOutRow& row : entry.left_out) faults_.drop_row(row.name, row.cause);
   ORBWEAVER_TRY(restore_tenures(entry, step.now));
   ORBWEAVER_TRY(start_seen_set(entry.start.random_seed));
-  ORBWEAVER_TRY(restore_crawl(entry, commit));
+  ORBWEAVER_TRY(restore_crawl(entry, step, commit));
   ORBWEAVER_TRY(restore_counts(commit));
   ORBWEAVER_TRY(restore_copies(step.now, commit));
-  seeds_.make_scope();
+  directives_.seeds().make_scope();
   if (!joined) members_.membership().set_state(ring::MemberState::active, step.now);
   if (const auto written = state_.store->commit(commit); !written)
     return tl::make_unexpected(error_of(written.error()));
@@ -168,14 +176,18 @@ Result<void> Peer::start_seen_set(std::uint64_t random_seed) {
 
 // Seeds, a recrawl, the end. Where something was left out, the row is written without it, so that the next start finds
 // nothing to leave out.
-Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit) {
+Result<void> Peer::restore_crawl(const RingEntry& entry, const Step& step, storage::Commit& commit) {
   const auto seeds = meta_row(*state_.store, meta_name::seeds);
   if (!seeds) return tl::make_unexpected(seeds.error());
   if (*seeds) {
-    SeedSet::Restored restored = seeds_.restore(**seeds);
+    SeedSet::Restored restored = directives_.seeds().restore(**seeds);
     for (const std::string& cause : restored.left_out) faults_.drop_row(meta_name::seeds, cause);
     if (!restored.left_out.empty()) commit.meta.emplace_back(meta_name::seeds, std::move(restored.row));
   }
+  const auto orders = meta_row(*state_.store, meta_name::orders);
+  if (!orders) return tl::make_unexpected(orders.error());
+  if (*orders)
+    for (const std::string& cause : directives_.restore_orders(**orders)) faults_.drop_row(meta_name::orders, cause);
   const auto recrawl = meta_row(*state_.store, meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(recrawl.error());
   if (*recrawl && !(*recrawl)->empty())
@@ -184,7 +196,8 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
       commit.meta.emplace_back(meta_name::recrawl, "");
     }
   if (entry.start.recrawl) {
-    verdicts_.walk.begin({.before = *entry.start.recrawl}, commit);
+    const RecrawlWalk::Wanted wanted{.before = *entry.start.recrawl};
+    directives_.learn({RecrawlWalk::order_of(wanted, directives_.orders(), id(), step.now)}, commit);
     commit.meta.emplace_back(meta_name::ended, "");
     return {};
   }
@@ -280,7 +293,7 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(fetches_.outcomes.store_clocks(step));
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(fence_.tick(step));
-  if (fence_.confirmed()) ORBWEAVER_TRY(seeds_.admit_own(step));
+  if (fence_.confirmed()) ORBWEAVER_TRY(directives_.seeds().admit_own(step));
   ORBWEAVER_TRY(write_address(step));
   const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.announced();
   if (std::exchange(might_take_, may_take) != may_take) records_.replication.plan_due = true;

@@ -53,6 +53,7 @@ class Peer {
   }
   const ring::Tenures& tenures() const { return records_.replication.partition_manager.tenures(); }
   const Lifecycle& lifecycle() const { return lifecycle_; }
+  const HostOrders& orders() const { return directives_.orders().hosts(); }
   // As this peer knows it.
   const ring::HashRing& ring() const { return members_.view().ring(); }
   bool is_member() const { return members_.membership().self().state == ring::MemberState::active; }
@@ -65,7 +66,7 @@ class Peer {
   Result<void> restore(const RingEntry& entry, const Step& step);
   Result<void> restore_tenures(const RingEntry& entry, Time now);
   Result<void> start_seen_set(std::uint64_t random_seed);
-  Result<void> restore_crawl(const RingEntry& entry, storage::Commit& commit);
+  Result<void> restore_crawl(const RingEntry& entry, const Step& step, storage::Commit& commit);
   Result<void> restore_counts(storage::Commit& commit);
   Result<void> restore_copies(Time now, storage::Commit& commit);
 
@@ -74,7 +75,7 @@ class Peer {
   Result<void> handle(const Step& step, MessageEvent& event);
   Result<void> handle_of_anyone(const Step& step, MessageEvent& event);
   Result<void> handle_of_ring(const Step& step, MessageEvent& event);
-  Result<void> on_welcome(const Step& step, const ring::Welcome& welcome);
+  Result<void> on_welcome(const Step& step, const ring::PeerId& from, const ring::Welcome& welcome);
   Result<void> on_sync(const Step& step, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply);
   Result<void> on_compared(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer);
   void on_wave_probe(const Step& step, const ring::Message& in, const ring::WaveProbe& probe,
@@ -111,7 +112,7 @@ class Peer {
   EndParts ends_;
   Fence fence_;
   PartitionMoves moves_;
-  SeedSet seeds_;
+  Directives directives_;
   Admission admission_;
   Doorkeeper doorkeeper_;
   UrlVerdicts verdicts_;

@@ -96,7 +96,7 @@ Result<void> Peer::handle_of_anyone(const Step& step, MessageEvent& event) {
         if (!fence_.awaits_namesake(step.now)) doorkeeper_.on_join(step, in, join, event.reply);
         return Result<void>{};
       },
-      [&](const ring::Welcome& welcome) { return on_welcome(step, welcome); },
+      [&](const ring::Welcome& welcome) { return on_welcome(step, in.from, welcome); },
       [&](const ring::Answer& answer) {
         questions_.on_answer(step, in, answer);
         return Result<void>{};
@@ -119,8 +119,8 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
   const ring::Message& in = event.message;
   ring::Membership& membership = members_.membership();
   std::vector<ring::Send> sends;
-  const auto compare = [&](std::uint64_t seeds, std::uint64_t tenures) {
-    seeds_.compare(step, in.from, seeds);
+  const auto compare = [&](std::uint64_t directives, std::uint64_t tenures) {
+    directives_.compare(step, in.from, directives);
     moves_.compare(step, in.from, tenures);
   };
   // Handlers that cannot fail return nothing.
@@ -132,12 +132,12 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
         if (const ring::Member* known = membership.find(in.from);
             known != nullptr && known->incarnation > in.incarnation)
           messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, step.out);
-        compare(ping.seeds_fingerprint, ping.tenures_fingerprint);
+        compare(ping.directives_fingerprint, ping.tenures_fingerprint);
       },
       [&](const ring::PingRequest& request) { membership.on_ping_request(in.from, request, step.now, sends); },
       [&](const ring::PingAck& ack) {
         membership.on_ping_ack(in.from, ack, step.now, sends);
-        compare(ack.seeds_fingerprint, ack.tenures_fingerprint);
+        compare(ack.directives_fingerprint, ack.tenures_fingerprint);
       },
       [&](const ring::Sync& sync) { return on_sync(step, in, sync, event.reply); },
       [&](const ring::Batch& batch) {
@@ -199,14 +199,16 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
   return done;
 }
 
-Result<void> Peer::on_welcome(const Step& step, const ring::Welcome& welcome) {
+Result<void> Peer::on_welcome(const Step& step, const ring::PeerId& from, const ring::Welcome& welcome) {
   if (welcome.ring != state_.ring || admission_.welcomed()) return {};
   ring::Membership& membership = members_.membership();
   membership.welcome(welcome.members, step.now);
   ORBWEAVER_TRY(moves_.hear(step, welcome.tenures, true));
-  ORBWEAVER_TRY(seeds_.add(step, welcome.seeds));
+  ORBWEAVER_TRY(directives_.seeds().add(step, welcome.seeds));
+  ORBWEAVER_TRY(directives_.learn(step, from, welcome.orders));
   // Not before it knows the whole scope: links that it judged by a part of the scope would be lost.
-  if (seeds_.fingerprint() != welcome.seeds_fingerprint && membership.self().state == ring::MemberState::joining)
+  if (directives_.fingerprint() != welcome.directives_fingerprint &&
+      membership.self().state == ring::MemberState::joining)
     return {};
   admission_.note_welcome();
   if (membership.self().state == ring::MemberState::joining) membership.set_state(ring::MemberState::active, step.now);
@@ -225,15 +227,17 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
   // The sender may be a newcomer that was let in while the end was being sent.
   ends_.search.tell_newcomer(step, in.from, reply);
   ends_.process.hear(step.now, sync.members);
-  ORBWEAVER_TRY(seeds_.add(step, sync.seeds));
+  ORBWEAVER_TRY(directives_.seeds().add(step, sync.seeds));
+  ORBWEAVER_TRY(directives_.learn(step, in.from, sync.orders));
   ORBWEAVER_TRY(moves_.hear(step, sync.tenures));
-  if (sync.seeds_fingerprint != 0) seeds_.compare(step, in.from, sync.seeds_fingerprint);
+  directives_.compare(step, in.from, sync.directives_fingerprint);
   if (sync.reply_wanted) messenger_.reply(reply, in.from, membership.answer(sync), step.out);
   return {};
 }
 
 // Another peer's answer about tenures: what it says is learned before this peer relies on it.
 Result<void> Peer::on_compared(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer) {
+  directives_.compare(step, from, answer.directives_fingerprint);
   ORBWEAVER_TRY(moves_.hear(step, from, answer, fence_.is_answer(answer)));
   fence_.hear(step.now, from, answer);
   return {};

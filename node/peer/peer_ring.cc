@@ -75,7 +75,7 @@ Result<void> Peer::membership_changed(const Step& step) {
   for (const auto& [peer, member] : members_.membership().members()) {
     if (ring::reachable(member)) continue;
     records_.replication.outbox.forget_peer(peer);
-    seeds_.forget_peer(peer);
+    directives_.forget_peer(peer);
   }
   fetches_.access.forget_strangers();
   if (!owners_changed) return {};
@@ -87,7 +87,7 @@ Result<void> Peer::membership_changed(const Step& step) {
             {"own_partitions",
              std::to_string(members_.view().empty() ? 0 : members_.view().ring().partitions_of(id()).size())}});
   links_.router.forget();
-  seeds_.owners_changed();
+  directives_.seeds().owners_changed();
   fetches_.access.owners_changed(step.now);
   records_.replication.outbox.owners_changed(members_.view());
   // What waited for copies waits no longer, and has none. Likewise where no peer owns anything: this peer leaves,
@@ -105,8 +105,8 @@ bool Peer::outcomes_to_fill() const {
 }
 
 bool Peer::passive() const {
-  if (!fetches_.jobs.empty() || verdicts_.walk.under_way() || intake_.waits() || !seeds_.differing().empty() ||
-      seeds_.size() == 0 || moves_.acknowledges_later())
+  if (!fetches_.jobs.empty() || verdicts_.walk.under_way() || intake_.waits() || !directives_.differing().empty() ||
+      directives_.seeds().size() == 0 || moves_.acknowledges_later())
     return false;
   const storage::Counts& held = state_.store->held();
   const bool only_lacks_pages = !fetches_.allowance.may_start();
@@ -121,7 +121,7 @@ ring::WaveReply Peer::wave_reply() {
   ring::WaveReply reply;
   reply.ring_fingerprint = members_.view().ring().fingerprint();
   reply.tenures_fingerprint = records_.replication.partition_manager.tenures().fingerprint();
-  reply.seeds_fingerprint = seeds_.fingerprint();
+  reply.directives_fingerprint = directives_.fingerprint();
   reply.life = state_.life;
   reply.passive = passive();
   reply.sent = records_.replication.outbox.batches_acknowledged();

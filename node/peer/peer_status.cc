@@ -146,6 +146,21 @@ json PeerStatus::counts() const {
           {"bytes_moved", replication.partition_manager.transfers().bytes_sent()}};
 }
 
+json PeerStatus::orders() const {
+  const OperatorOrders& orders = around_.directives.orders();
+  std::size_t paused = 0, blocked = 0, delays = 0;
+  for (const auto& [host, order] : orders.hosts().hosts) {
+    paused += order.paused ? 1 : 0;
+    blocked += order.blocked ? 1 : 0;
+    delays += order.delay ? 1 : 0;
+  }
+  return {{"paused", orders.hosts().ring_paused},
+          {"paused_hosts", paused},
+          {"blocked_hosts", blocked},
+          {"delays", delays},
+          {"rows", orders.size()}};
+}
+
 json PeerStatus::robots() const {
   const FetchParts& fetches = around_.fetches;
   return {{"files", fetches.robots.cache().files()},
@@ -221,11 +236,12 @@ json PeerStatus::status() const {
                  {"ring_fingerprint", view.ring().fingerprint()},
                  {"tenures_fingerprint", replication.partition_manager.tenures().fingerprint()},
                  {"members", std::move(members)},
-                 {"seeds", around_.seeds.size()},
+                 {"seeds", around_.directives.seeds().size()},
                  {"seen", store.filter() == nullptr ? "exact" : "bloom"},
                  {"seen_filter", seen_filter()},
                  {"seen_sets", seen_sets()},
                  {"counts", counts()}};
+  status["orders"] = orders();
   status["robots"] = robots();
   status["limit"] = limit();
   if (process_.at != Time{}) status["process"] = process();

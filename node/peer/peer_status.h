@@ -36,7 +36,7 @@ class PeerStatus {
     const Members& members;
     const RecordParts& records;
     const Fence& fence;
-    const SeedSet& seeds;
+    const Directives& directives;
     const Doorkeeper& doorkeeper;
     const LinkParts& links;
     const FetchParts& fetches;
@@ -64,6 +64,7 @@ class PeerStatus {
   nlohmann::json seen_filter() const;
   nlohmann::json seen_sets() const;
   nlohmann::json memory() const;
+  nlohmann::json orders() const;
   nlohmann::json robots() const;
   nlohmann::json limit() const;
   nlohmann::json process() const;

@@ -41,8 +41,8 @@ void Questions::refuse(const Step& step, const ring::Message& in, const ring::As
 }
 
 bool Questions::asks_all(const ring::Ask& ask) const {
-  constexpr std::array<std::string_view, 8> verbs = {"status", "settings", "stop",  "traps",
-                                                     "urls",   "recrawl",  "retry", "snapshot"};
+  constexpr std::array<std::string_view, 9> verbs = {"status",  "settings", "stop",  "traps",   "urls",
+                                                     "recrawl", "retry",    "order", "snapshot"};
   return ask.for_ring && std::find(verbs.begin(), verbs.end(), ask.verb) != verbs.end();
 }
 
@@ -69,14 +69,9 @@ Result<void> Questions::on_ask(const Step& step, const ring::Message& in, const 
     return {};
   }
   json body = std::move(*read);
-  // All peers get the same moment, whatever their clocks say.
-  if ((ask.verb == "recrawl" || ask.verb == "retry") && !body.contains("before_us")) {
-    const auto age = number_field(body, "older_than_us", 0, 0, step.now.time_since_epoch().count());
-    if (!age) {
-      refuse(step, in, ask, reply, age.error().message);
-      return {};
-    }
-    body["before_us"] = (step.now - Duration(*age)).time_since_epoch().count();
+  if (const Result<void> complete = around_.complete(step, ask.verb, body); !complete) {
+    answer(step, in, ask, reply, {{"error", complete.error().message}});
+    return {};
   }
   const Result<std::vector<ring::PeerId>> others = whom(ask, body);
   if (!others) {

@@ -37,6 +37,8 @@ class Questions {
     const Canonicaliser& canonicaliser;
     // The member that knows most of a URL; nothing: this peer.
     std::function<std::optional<ring::PeerId>(const CanonicalUrl&)> who_knows;
+    // What all peers must get alike, added to a question before it is passed on.
+    std::function<Result<void>(const Step&, const std::string& verb, nlohmann::json& body)> complete;
     // This peer's own answer to a verb. Error: the store failed.
     std::function<Result<nlohmann::json>(const Step&, const std::string& verb, const nlohmann::json& body)> answer_own;
     // Counts and logs a message that is at fault.

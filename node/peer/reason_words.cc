@@ -53,6 +53,8 @@ ReasonWords words_of(Reason reason, std::uint16_t status) {
     case Reason::bad_port:
       return {"its port is another protocol's, by the Fetch standard's list of bad ports",
               "let it through with --allow-ports"};
+    case Reason::operator_block:
+      return {"an operator has blocked its host", "lift it with: orbweaver unblock HOST"};
     case Reason::http_status:
       return answered(status);
     case Reason::dns:

@@ -16,7 +16,7 @@ ring::TableSizes Peer::tables() const {
                                        replication.replicator.tables(),
                                        replication.partition_manager.tables(),
                                        moves_.tables(),
-                                       seeds_.tables(),
+                                       directives_.tables(),
                                        doorkeeper_.tables(),
                                        fence_.tables(),
                                        ends_.search.tables(),

@@ -9,14 +9,17 @@ ring::Message Messenger::message(ring::Body body, const ring::PeerId& to) const 
   const ring::Member* member = members_->membership().find(to);
   const std::uint16_t theirs = member == nullptr ? 0 : member->protocol;
   const ring::Member& self = members_->membership().self();
+  if (auto* compared = std::get_if<ring::TenuresCompared>(&body))
+    compared->directives_fingerprint = members_->membership().directives_fingerprint();
   return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version), state_->ring, self.id,
           self.incarnation, std::move(body)};
 }
 
 void Messenger::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
-  if (auto* sync = std::get_if<ring::Sync>(&body)) sync->seeds_fingerprint = members_->membership().seeds_fingerprint();
+  if (auto* sync = std::get_if<ring::Sync>(&body))
+    sync->directives_fingerprint = members_->membership().directives_fingerprint();
   if (auto* batch = std::get_if<ring::Batch>(&body))
-    batch->seeds_fingerprint = members_->membership().seeds_fingerprint();
+    batch->directives_fingerprint = members_->membership().directives_fingerprint();
   if (const ring::Member* member = members_->membership().find(to); member != nullptr)
     out.push_back(SendMessage{member->address, message(std::move(body), to)});
 }

@@ -5,20 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "node/coordination/directives.h"
 #include "node/coordination/fence.h"
-#include "node/coordination/seed_set.h"
 
 namespace orbweaver {
 
 class FetchGate {
  public:
   // All outlive it.
-  FetchGate(const Members& members, const Lifecycle& lifecycle, const Fence& fence, const SeedSet& seeds,
+  FetchGate(const Members& members, const Lifecycle& lifecycle, const Fence& fence, const Directives& directives,
             const Replicator& replicator)
-      : members_(&members), lifecycle_(&lifecycle), fence_(&fence), seeds_(&seeds), replicator_(&replicator) {}
+      : members_(&members),
+        lifecycle_(&lifecycle),
+        fence_(&fence),
+        directives_(&directives),
+        replicator_(&replicator) {}
 
   bool open() const {
-    return !lifecycle_->stopping() && !lifecycle_->ending() && fence_->confirmed() && seeds_->differing().empty() &&
+    return !lifecycle_->stopping() && !lifecycle_->ending() && fence_->confirmed() &&
+           directives_->differing().empty() && !directives_->orders().hosts().ring_paused &&
            !replicator_->items_full() && !members_->paused();
   }
   // Why it is not, for "orbweaver status".
@@ -31,7 +36,7 @@ class FetchGate {
   const Members* members_;
   const Lifecycle* lifecycle_;
   const Fence* fence_;
-  const SeedSet* seeds_;
+  const Directives* directives_;
   const Replicator* replicator_;
 };
 

@@ -3,7 +3,7 @@
 namespace orbweaver {
 
 FetchParts::FetchParts(const Around& around)
-    : gate(around.members, around.lifecycle, around.fence, around.seeds, around.records.replication.replicator),
+    : gate(around.members, around.lifecycle, around.fence, around.directives, around.records.replication.replicator),
       allowance(around.state.settings),
       budgets(around.state),
       redirects(around.state.settings),

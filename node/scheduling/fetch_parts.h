@@ -20,7 +20,7 @@ struct FetchParts {
     const Lifecycle& lifecycle;
     const Fence& fence;
     RecordParts& records;
-    SeedSet& seeds;
+    const Directives& directives;
     LinkParts& links;
     SeedIntake& intake;
     bool made_ring;

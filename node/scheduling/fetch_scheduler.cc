@@ -26,6 +26,8 @@ constexpr std::uint64_t max_exclusions = 2000;
 constexpr Duration address_lifetime = std::chrono::minutes{10};
 // A host that is lent looks again after this long.
 constexpr Duration while_lent = std::chrono::milliseconds{200};
+// A host that an operator has paused looks this often whether it still is.
+constexpr Duration while_paused = std::chrono::seconds{2};
 // A lookup that failed may do better the next time.
 constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 
@@ -68,7 +70,9 @@ Result<BenchHost*> FetchScheduler::next_host(Time now) {
 Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   host.ahead = {};
   host.elsewhere.clear();
-  if (const Time opens = around_.state.sites.first_allowed(host.name, step.now); opens > step.now) {
+  Time opens = around_.state.sites.first_allowed(host.name, step.now);
+  if (around_.state.sites.order_of(host.name).paused) opens = std::max(opens, step.now + while_paused);
+  if (opens > step.now) {
     around_.bench.release(host, opens);
     return {};
   }
@@ -119,6 +123,8 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   const CanonicalUrl* const form = around_.redirects.form_of(front.key);
   Result<CanonicalUrl> url = form != nullptr ? *form : CanonicalUrl::of_stored(front.url, front.key.url);
   if (!url) return abandon(step, turn, UrlState::failed, Reason::internal);
+  if (around_.state.sites.order_of(host.name).blocked)
+    return abandon(step, turn, UrlState::excluded, Reason::operator_block);
   if (around_.crashes.given_up(front.key)) {
     around_.crashes.clear(front.key, turn.excluded);
     ++counters_.crashed;
@@ -166,6 +172,12 @@ FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, 
       CanonicalUrl::of_stored(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
   if (!robots_url) return abandon(step, turn, UrlState::failed, Reason::internal);
   turn.host.elsewhere = around_.robots.elsewhere(turn.host, *robots_url);
+  const HostOrder order = around_.state.sites.order_of(turn.host.elsewhere);
+  if (order.blocked) return abandon(step, turn, UrlState::excluded, Reason::operator_block);
+  if (order.paused) {
+    turn.host.next_allowed = std::max(turn.host.next_allowed, step.now + while_paused);
+    return Next::later;
+  }
   if (const std::optional<Next> next = wait_for_access(step, turn.host, *robots_url)) return *next;
   start_transfer(step, turn.host,
                  {.url = std::move(*robots_url), .host = turn.host.key, .what = RobotsDesk::fetch_of(turn.host, slot)});

@@ -240,7 +240,7 @@ void Restore::add_walk(const std::string& row) {
   const json next = walk->contains("next") ? walk->at("next") : json::array();
   for (const char* name : {"next", "after", "queued"}) walk->erase(name);
   const auto add = [this](const json& order) {
-    if (order.is_object()) walks_[number_field(order, "before_us", 0).value_or(0)] = order;
+    if (order.is_object()) walks_[{number_field(order, "before_us", 0).value_or(0), json_text(order)}] = order;
   };
   add(*walk);
   for (const json& order : next) add(order);
@@ -255,14 +255,34 @@ std::string Restore::walks_row() const {
   return json_text(row);
 }
 
+void Restore::add_orders(const std::string& row) {
+  OperatorOrders known;
+  known.restore(row);
+  ++sources_;
+  for (const auto& [name, order] : known.all()) {
+    if (order.kind() == OperatorOrder::Kind::visit) ++knew_visit_[name];
+    orders_.take(order);
+  }
+  orders_.settle();
+}
+
+// A visit that a peer had not heard of is begun anew too.
+void Restore::begin_visits() {
+  for (const auto& [name, knew] : knew_visit_)
+    if (const auto visit = orders_.all().find(name); knew < sources_ && visit != orders_.all().end())
+      add_walk(visit->second.value);
+}
+
 Result<void> Restore::add_facts(storage::Store& source) {
   const auto seeds = source.meta(meta_name::seeds);
   const auto bytes = source.meta(meta_name::bytes);
   const auto walk = source.meta(meta_name::recrawl);
+  const auto orders = source.meta(meta_name::orders);
   const auto redirects = source.meta(meta_name::redirects_out);
-  for (const auto* read : {&seeds, &bytes, &walk, &redirects})
+  for (const auto* read : {&seeds, &bytes, &walk, &orders, &redirects})
     if (!*read) return failed(read->error());
   add_seeds(seeds->value_or(""));
+  add_orders(orders->value_or(""));
   bytes_ += numbers_in(bytes->value_or("")).first;
   if (*walk && !(*walk)->empty()) add_walk(**walk);
   if (const Result<json> targets = parse_outside_json(redirects->value_or("{}")))
@@ -286,6 +306,7 @@ storage::Commit Restore::facts_of(std::size_t target) const {
   for (const std::string& seed : seeds_) seeds += seed + "\n";
   commit.meta.emplace_back(meta_name::seeds, std::move(seeds));
   commit.meta.emplace_back(meta_name::settings, json(settings_).dump());
+  if (orders_.size() > 0) commit.meta.emplace_back(meta_name::orders, orders_.row());
   if (!walks_.empty()) commit.meta.emplace_back(meta_name::recrawl, walks_row());
   if (target == 0) {
     commit.meta.emplace_back(meta_name::bytes, std::to_string(bytes_));
@@ -321,6 +342,7 @@ storage::Commit Restore::facts_of(std::size_t target) const {
 }
 
 Result<Restore::Counts> Restore::finish() {
+  begin_visits();
   ORBWEAVER_TRY(find_crashes_again());
   Counts counts;
   for (std::size_t i = 0; i < targets_.size(); ++i) {

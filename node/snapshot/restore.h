@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/coordination/operator_orders.h"
 #include "node/crawl/partitioner.h"
 #include "node/settings/settings.h"
 #include "ring/hash_ring.h"
@@ -72,6 +73,8 @@ class Restore {
   Result<void> add_facts(storage::Store& source);
   void add_walk(const std::string& row);
   std::string walks_row() const;
+  void add_orders(const std::string& row);
+  void begin_visits();
   void add_seeds(const std::string& row);
   storage::Commit facts_of(std::size_t target) const;
 
@@ -90,7 +93,10 @@ class Restore {
   std::map<std::string, std::string> mirrors_;
   std::map<std::string, std::uint64_t> crashes_;
   std::map<std::string, std::string> redirects_;
-  std::map<std::int64_t, nlohmann::json> walks_;  // orders by their moment
+  std::map<std::pair<std::int64_t, std::string>, nlohmann::json> walks_;  // visits, by their moments and texts
+  OperatorOrders orders_;
+  std::map<std::string, std::size_t> knew_visit_;  // by name: how many sources
+  std::size_t sources_ = 0;
 };
 
 }  // namespace orbweaver

@@ -15,9 +15,9 @@ using std::chrono::seconds;
 constexpr std::uint32_t share = 130;
 
 // A crawl that is over before anything uncommon happens tests nothing.
-void make_it_last(Random& random, Parameters& p) {
+void make_it_last(Random& random, Parameters& p, std::uint32_t slow = 700) {
   p.settings.max_pages = 0;
-  if (random.chance(700)) p.settings.delay = seconds{1};
+  if (random.chance(slow)) p.settings.delay = seconds{1};
   if (p.web.away == 1000) return;  // draw_thin_web
   p.web.hosts = std::max(p.web.hosts, 4U);
   p.web.pages_per_host = std::max(p.web.pages_per_host, 20U);
@@ -115,6 +115,18 @@ void draw_pieces(Random random, Parameters& p) {
   draw_slow_peer(random, p, {seconds{2}, seconds{4}}, {seconds{4}, seconds{20}});
 }
 
+// Each order at most once: whether it still holds is seen in a peer's counts of orders.
+void draw_orders(Random random, Parameters& p) {
+  make_it_last(random, p, 300);
+  for (const char* const what : {"pause", "pause_host", "block", "delay"}) {
+    if (random.chance(400)) continue;
+    Fault fault = question(random, p, Fault::Kind::order);
+    fault.what = what;
+    fault.down = random.between(Duration{milliseconds{200}}, Duration{seconds{8}});
+    p.faults.push_back(std::move(fault));
+  }
+}
+
 void draw_killers(Random random, Parameters& p) {
   make_it_last(random, p);
   p.web.killers = random.pick({5U, 15U, 40U});
@@ -144,6 +156,7 @@ void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   const bool questions = wanted(kinds.questions);
   const bool pieces = wanted(kinds.pieces);
   const bool killers = wanted(kinds.killers);
+  const bool orders = wanted(kinds.orders);
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   if (mirrors) draw_mirrors(source(21), p);
   if (budgets) draw_budgets(source(22), p);
@@ -151,7 +164,8 @@ void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   if (canonical_redirects) draw_detours(source(24), p);
   if (pieces) draw_pieces(source(25), p);
   if (killers) draw_killers(source(26), p);
-  if (questions) draw_questions(source(27), p);  // last: it depends on the scope
+  if (questions) draw_questions(source(27), p);  // it depends on the scope
+  if (orders) draw_orders(source(28), p);
 }
 
 }  // namespace orbweaver::sim

@@ -34,6 +34,7 @@ constexpr auto names = std::to_array<std::pair<Kind, std::string_view>>({
     {Kind::power_cut, "power_cut"},
     {Kind::ask, "ask"},
     {Kind::recrawl, "recrawl"},
+    {Kind::order, "order"},
     {Kind::late_seed, "late_seed"},
 });
 

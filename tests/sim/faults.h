@@ -38,6 +38,8 @@ struct Fault {
                  // unsynced records are lost
     ask,         // a command's question, to a peer that has work: `what` (world_questions.cc has the list)
     recrawl,     // the same, for pages settled at least `by` ago: of host `host`, of URLs with "p1", or all (`what`)
+    order,       // a command's order, to a peer that has work: `what` (pause, pause_host, block, delay) of host `host`.
+                 // After `down` it is taken back, until every peer knows that
     late_seed,   // `by` after the `sends`th message of type `what` at a time when no peer has work, a command gives
                  // the peer, or the next one that is up, a seed: page `page` of host `host` that nothing leads to
   };
@@ -52,7 +54,7 @@ struct Fault {
   std::uint64_t sends = 0;
   std::size_t through = 0;
   std::string what{};
-  std::uint32_t host = 0;  // ask, recrawl, late_seed: of the web
+  std::uint32_t host = 0;  // ask, recrawl, order, late_seed: of the web
   std::uint32_t page = 0;  // ask, late_seed: of that host
   bool held = false;       // cut, one_way: messages sent meanwhile arrive after it; else they are lost
   bool tick_last = false;  // pause: the waiting events come before the clock's tick; else after it
@@ -63,7 +65,9 @@ struct Fault {
 
   // The fault concerns peer `peer` alone.
   bool of_one_peer() const;
-  bool is_question() const { return kind == Kind::ask || kind == Kind::recrawl || kind == Kind::late_seed; }
+  bool is_question() const {
+    return kind == Kind::ask || kind == Kind::recrawl || kind == Kind::late_seed || kind == Kind::order;
+  }
   // The peers concerned may see the ring differently for a while.
   bool disturbs_views() const;
 };

@@ -207,6 +207,7 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::moves,
                                  &FaultKinds::connections,
                                  &FaultKinds::hand_offs,
+                                 &FaultKinds::orders,
                                  &FaultKinds::copies})
     none.*kind = false;
   return none;

@@ -52,6 +52,7 @@ struct FaultKinds {
   bool moves = true;                // directories that go on at another address
   bool connections = true;          // a peer's answers on another connection than its questions; comparison of leaves
   bool hand_offs = true;            // partitions change hands at the worst moment
+  bool orders = true;               // operators pause the crawl or a host, block one, change its delay
   bool copies = true;               // a data directory is copied and used twice
 
   static FaultKinds none();

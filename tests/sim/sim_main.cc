@@ -81,6 +81,7 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"moves", &kinds.moves},
                                               {"connections", &kinds.connections},
                                               {"hand_offs", &kinds.hand_offs},
+                                              {"orders", &kinds.orders},
                                               {"copies", &kinds.copies}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {

@@ -119,8 +119,9 @@ TEST(SimDraw, ThreeHundredSeedsHaveEachKindOfUncommonWork) {
     };
     seeds["questions"] += has(Fault::Kind::ask);
     seeds["recrawls"] += has(Fault::Kind::recrawl);
+    seeds["orders"] += has(Fault::Kind::order);
   }
-  EXPECT_EQ(seeds.size(), 9u);
+  EXPECT_EQ(seeds.size(), 10u);
   for (const auto& [kind, number] : seeds) EXPECT_GE(number, 8) << kind;
 }
 

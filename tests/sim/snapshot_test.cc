@@ -194,6 +194,7 @@ FaultKinds kinds() {
   kinds.recrawls = false;    // a page is to be fetched again
   kinds.questions = false;   // their answers would be taken for a snapshot's
   kinds.late_seeds = false;  // likewise
+  kinds.orders = false;      // likewise; and nobody takes back what a restored ring knows
   kinds.killers = false;     // crashes of the first world justify records of the second
   kinds.archives = false;    // the second world has not the archives of the first
   return kinds;

@@ -240,7 +240,6 @@ class World {
   // A peer has notified the others that the crawl has ended.
   bool ending() const { return ending_; }
   // Some peers may not have heard of an order to visit pages again.
-  bool recrawls_asked() const { return !recrawls_.empty(); }
 
   // --- outcome ---
   const std::vector<std::string>& failures() const { return failures_; }
@@ -283,6 +282,10 @@ class World {
   storage::UrlKey key_of(const CanonicalUrl& page) const;
   bool outcome_written(const SimPeer& peer, const Request& request) const;
   void put_question(const Fault& fault);
+  void put_order(const Fault& fault);
+  void take_back(const Fault& fault);
+  bool obeyed_by(const SimPeer& peer, const Fault& order) const;
+  bool excludes_for(const SimPeer& peer, const Fault& order) const;
   // It has not learned of the crawl.
   static bool knows_no_seeds(storage::Store& store);
   std::string body_of(const Fault& fault) const;

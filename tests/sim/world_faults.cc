@@ -35,7 +35,8 @@ void World::inject(const Fault& fault) {
   if (ending_) return;
   if (!may_happen(fault)) return schedule(now_ + look_again, [this, fault] { inject(fault); });
   if (crawling_)
-    ++stats_.faults[std::string(fault_name(fault.kind)) + (fault.kind == Fault::Kind::ask ? " " + fault.what : "")];
+    ++stats_.faults[std::string(fault_name(fault.kind)) +
+                    (fault.kind == Fault::Kind::ask || fault.kind == Fault::Kind::order ? " " + fault.what : "")];
   if (fault.clock != Duration{})
     for (SimPeer& peer : peers_)
       if (!fault.of_one_peer() || peer.number == fault.peer) peer.clock_step = fault.clock;
@@ -85,6 +86,8 @@ void World::inject(const Fault& fault) {
     case Fault::Kind::ask:
     case Fault::Kind::recrawl:
       return put_question(fault);
+    case Fault::Kind::order:
+      return put_order(fault);
     case Fault::Kind::late_seed:
       return;  // above
   }

@@ -12,6 +12,9 @@ namespace {
 
 // A recrawl with what = match is for URLs that contain this.
 constexpr std::string_view again_match = "p1";
+// Of an order that gives a host another delay: longer than all delays that are drawn.
+constexpr std::chrono::seconds longer_delay{3};
+constexpr std::chrono::seconds look_for_orders{1};
 
 // Removes the only parts that differ between versions of the product.
 void drop_versions(json& value) {
@@ -84,6 +87,61 @@ void World::put_question(const Fault& fault) {
                            : fault.what == "readmit"         ? "traps"
                                                              : fault.what;
   ask(peer.number, verb, body_of(fault));
+}
+
+namespace {
+
+json order_of(const Fault& fault, const std::string& host, bool taken_back) {
+  json body = {{"kind", fault.what == "pause_host" ? "pause" : fault.what}, {"value", taken_back ? "" : "yes"}};
+  if (fault.what != "pause") body["host"] = host;
+  if (fault.what == "delay" && !taken_back) body["value"] = std::to_string(Duration(longer_delay).count());
+  return body;
+}
+
+}  // namespace
+
+void World::put_order(const Fault& fault) {
+  const SimPeer& peer = *peer_with_work(fault.peer);
+  schedule(now_ + fault.down, [this, fault] { take_back(fault); });
+  ask(peer.number, "order", order_of(fault, web_.host_name(fault.host), false).dump());
+}
+
+// The peer acts by the order.
+bool World::obeyed_by(const SimPeer& peer, const Fault& order) const {
+  const HostOrders& orders = peer.core->orders();
+  if (order.what == "pause") return orders.ring_paused;
+  const HostOrder host = orders.of(web_.host_name(order.host));
+  return order.what == "pause_host" ? host.paused : order.what == "block" ? host.blocked : host.delay.has_value();
+}
+
+// It has URLs that the block has excluded.
+bool World::excludes_for(const SimPeer& peer, const Fault& order) const {
+  if (order.what != "block" || peer.store->counts().excluded == 0) return false;
+  for (const std::uint16_t partition : peer.store->partitions()) {
+    const auto records = peer.store->scan(partition, nullptr, 1'000'000);
+    if (records && std::any_of(records->begin(), records->end(), [](const storage::Merge& merge) {
+          return merge.record.reason == storage::Reason::operator_block;
+        }))
+      return true;
+  }
+  return false;
+}
+
+// As an operator who looks whether all have understood: one of them may have been cut off, or down.
+void World::take_back(const Fault& fault) {
+  if (ending_ || !failures_.empty()) return;
+  schedule(now_ + look_for_orders, [this, fault] { take_back(fault); });
+  const std::string host = web_.host_name(fault.host);
+  const auto up = [](const SimPeer& peer) {
+    return peer.status == Status::up && !peer.paused && peer.core->has_ring();
+  };
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const SimPeer& peer = peers_[(fault.peer + i) % peers_.size()];
+    if (up(peer) && obeyed_by(peer, fault)) return ask(peer.number, "order", order_of(fault, host, true).dump());
+  }
+  const json again = {{"states", {"excluded"}}, {"reason", "operator"}, {"host", host}};
+  for (const SimPeer& peer : peers_)
+    if (up(peer) && excludes_for(peer, fault)) return ask(peer.number, "retry", again.dump());
 }
 
 bool World::any_work() const {

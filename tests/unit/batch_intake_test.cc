@@ -38,7 +38,8 @@ class BatchIntakeTest : public testing::Test {
 
   std::uint64_t sequence_ = 8;
   PeerRig rig_;
-  SeedSet seeds_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
+  Directives directives_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
+  SeedSet& seeds_ = directives_.seeds();
   PartitionMoves moves_{rig_.state, rig_.members, rig_.messenger, rig_.replication, rig_.bench, rig_.writer};
   TrapRules rules_{rig_.state.settings};
   MirrorTable mirrors_{{.settings = rig_.state.settings,
@@ -65,7 +66,7 @@ class BatchIntakeTest : public testing::Test {
                        .bench = rig_.bench,
                        .writer = rig_.writer,
                        .moves = moves_,
-                       .seeds = seeds_,
+                       .directives = directives_,
                        .router = router_,
                        .walk = walk_,
                        .traps = traps_}};

@@ -33,16 +33,17 @@ TEST(CodecRanges, Vectors_TheBytesOnTheWire) {
             "03"
             "920405"
             "90");
-  message.body = TenuresCompared{1, true, false, {2}, {{3, {4, {}}}}};
+  message.body = TenuresCompared{1, true, false, {2}, {{3, {4, {}}}}, {}, 9};
   EXPECT_EQ(hex(encode(message)).substr(4, 2), "1c");
   EXPECT_EQ(hex(encode(message)).substr(head),
-            "96"
+            "97"
             "01"
             "c3"
             "c2"
             "9102"
             "91930304c41000000000000000000000000000000000"
-            "90");
+            "90"
+            "09");
   message.body = AskRecords{1, 2};
   EXPECT_EQ(hex(encode(message)).substr(4, 2), "1d");
   EXPECT_EQ(hex(encode(message)).substr(head), "9401029090");

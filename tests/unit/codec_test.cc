@@ -170,7 +170,7 @@ struct Same {
   void operator()(const Ping& a, const Ping& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.gossip, b.gossip);
-    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+    EXPECT_EQ(a.directives_fingerprint, b.directives_fingerprint);
     EXPECT_EQ(a.tenures_fingerprint, b.tenures_fingerprint);
   }
   void operator()(const PingRequest& a, const PingRequest& b) const {
@@ -181,22 +181,22 @@ struct Same {
   void operator()(const PingAck& a, const PingAck& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.gossip, b.gossip);
-    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+    EXPECT_EQ(a.directives_fingerprint, b.directives_fingerprint);
     EXPECT_EQ(a.tenures_fingerprint, b.tenures_fingerprint);
     EXPECT_EQ(a.reached, b.reached);
   }
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);
     EXPECT_EQ(a.members, b.members);
-    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+    EXPECT_EQ(a.directives_fingerprint, b.directives_fingerprint);
     EXPECT_EQ(a.seeds, b.seeds);
     EXPECT_EQ(a.tenures, b.tenures);
   }
   void operator()(const Batch& a, const Batch& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.ring_fingerprint, b.ring_fingerprint);
-    EXPECT_EQ(std::tie(a.kind, a.tenures, a.complete, a.seeds_fingerprint),
-              std::tie(b.kind, b.tenures, b.complete, b.seeds_fingerprint));
+    EXPECT_EQ(std::tie(a.kind, a.tenures, a.complete, a.directives_fingerprint),
+              std::tie(b.kind, b.tenures, b.complete, b.directives_fingerprint));
     ASSERT_EQ(a.records.size(), b.records.size());
     for (std::size_t i = 0; i < a.records.size(); ++i) {
       EXPECT_EQ(a.records[i].partition, b.records[i].partition);
@@ -216,12 +216,12 @@ struct Same {
   void operator()(const WaveReply& a, const WaveReply& b) const {
     EXPECT_EQ(std::tie(a.wave, a.ring_fingerprint, a.life, a.passive, a.sent, a.received, a.counts),
               std::tie(b.wave, b.ring_fingerprint, b.life, b.passive, b.sent, b.received, b.counts));
-    EXPECT_EQ(std::tie(a.tenures_fingerprint, a.seeds_fingerprint),
-              std::tie(b.tenures_fingerprint, b.seeds_fingerprint));
+    EXPECT_EQ(std::tie(a.tenures_fingerprint, a.directives_fingerprint),
+              std::tie(b.tenures_fingerprint, b.directives_fingerprint));
   }
   void operator()(const Finish& a, const Finish& b) const {
-    EXPECT_EQ(std::tie(a.wave, a.reason, a.totals, a.stage, a.by, a.tenures_fingerprint, a.seeds_fingerprint),
-              std::tie(b.wave, b.reason, b.totals, b.stage, b.by, b.tenures_fingerprint, b.seeds_fingerprint));
+    EXPECT_EQ(std::tie(a.wave, a.reason, a.totals, a.stage, a.by, a.tenures_fingerprint, a.directives_fingerprint),
+              std::tie(b.wave, b.reason, b.totals, b.stage, b.by, b.tenures_fingerprint, b.directives_fingerprint));
   }
   void operator()(const FinishAck& a, const FinishAck& b) const {
     EXPECT_EQ(std::tie(a.wave, a.stage, a.by, a.agrees, a.reason, a.asks),

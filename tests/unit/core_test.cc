@@ -52,7 +52,7 @@ class CoreTest : public testing::Test {
     other.incarnation = other.started = static_cast<std::uint64_t>(now_.time_since_epoch().count());
     other.state = ring::MemberState::active;
     welcome.members = {other};
-    welcome.seeds_fingerprint = ring::leading_bits(ring::md5(""));
+    welcome.directives_fingerprint = ring::leading_bits(ring::md5(""));
     return welcome;
   }
   static std::size_t joins(const Commands& commands) {
@@ -213,7 +213,7 @@ TEST_F(CoreTest, ANewcomerWhoseMembersAreGoneGivesUpAndDoesNotBeginTheirCrawlAga
   std::sort(of_a_crawl.seeds.begin(), of_a_crawl.seeds.end());
   std::string row;
   for (const std::string& seed : of_a_crawl.seeds) row += seed + "\n";
-  of_a_crawl.seeds_fingerprint = ring::leading_bits(ring::md5(row));
+  of_a_crawl.directives_fingerprint = ring::leading_bits(ring::md5(row));
   for (std::uint32_t partition = 0; partition < rig_settings().partitions; ++partition)
     of_a_crawl.tenures.push_back({static_cast<ring::Partition>(partition), {1, rig_id(2)}});
   receive(of_a_crawl);

@@ -42,12 +42,13 @@ class DoorkeeperTest : public testing::Test {
   }
 
   PeerRig rig_;
-  SeedSet seeds_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
+  Directives directives_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
+  SeedSet& seeds_ = directives_.seeds();
   Doorkeeper door_{rig_.state,
                    rig_.members,
                    rig_.messenger,
                    rig_.lifecycle,
-                   seeds_,
+                   directives_,
                    rig_.end,
                    rig_.replication.partition_manager.tenures()};
 };

@@ -19,7 +19,7 @@ class EndingTest : public testing::Test {
     rig_.enter();
     state_.passive = true;
     state_.tenures_fingerprint = 4;
-    state_.seeds_fingerprint = 5;
+    state_.directives_fingerprint = 5;
     own_.rests = true;
     own_.reply = [this] { return state_; };
   }
@@ -48,7 +48,7 @@ class EndingTest : public testing::Test {
             .stage = stage,
             .by = rig_id(by),
             .tenures_fingerprint = state_.tenures_fingerprint,
-            .seeds_fingerprint = state_.seeds_fingerprint};
+            .directives_fingerprint = state_.directives_fingerprint};
   }
   std::string row() { return rig_.store.meta(std::string(meta_name::ended))->value_or(""); }
 
@@ -98,7 +98,7 @@ TEST_F(EndingTest, APowerCutDoesNotMakeItForgetWhatItAgreedTo) {
 TEST_F(EndingTest, OneThatHasNewWorkDoesNotAgreeAndSaysSo) {
   rig_.add_member(2, ring::MemberState::active);
   answer_wave(2, 5);
-  state_.seeds_fingerprint = 99;  // a seed came since
+  state_.directives_fingerprint = 99;  // a seed came since
   ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
   ASSERT_EQ(rig_.sent<ring::FinishAck>().size(), 1u);
   EXPECT_FALSE(rig_.sent<ring::FinishAck>()[0].agrees);

@@ -40,10 +40,10 @@ TEST_F(FetchGateTest, ClosedUntilThisPeersPlaceIsConfirmed) {
 TEST_F(FetchGateTest, ClosedWhileAnotherPeerKnowsOtherSeedsAndThatOneIsNamed) {
   start();
   add_member(2);
-  parts_->seeds.compare(step(), rig_id(2), parts_->seeds.fingerprint() + 1);
+  parts_->directives.compare(step(), rig_id(2), parts_->directives.fingerprint() + 1);
   expect_closed(rig_id(2).brief());
   EXPECT_TRUE(gate().may_queue_again());
-  parts_->seeds.compare(step(), rig_id(2), parts_->seeds.fingerprint());
+  parts_->directives.compare(step(), rig_id(2), parts_->directives.fingerprint());
   expect_open();
 }
 

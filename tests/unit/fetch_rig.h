@@ -40,8 +40,8 @@ struct RigParts {
         ends(state, members, lifecycle, messenger, records.writer),
         fence(state, members, messenger, records.replication, ends.process),
         moves(state, members, messenger, records.replication, records.bench, records.writer),
-        seeds(state, members, messenger, records.writer, ends.crawl),
-        doorkeeper(state, members, messenger, lifecycle, seeds, ends.crawl,
+        directives(state, members, messenger, records.writer, ends.crawl),
+        doorkeeper(state, members, messenger, lifecycle, directives, ends.crawl,
                    records.replication.partition_manager.tenures()),
         verdicts(state, members, messenger, seeds, records.writer),
         links(state, members, seeds, records.bench, verdicts),
@@ -59,7 +59,7 @@ struct RigParts {
                  .lifecycle = lifecycle,
                  .fence = fence,
                  .records = records,
-                 .seeds = seeds,
+                 .directives = directives,
                  .links = links,
                  .intake = intake,
                  .made_ring = true}),
@@ -70,7 +70,7 @@ struct RigParts {
                  .bench = records.bench,
                  .writer = records.writer,
                  .moves = moves,
-                 .seeds = seeds,
+                 .directives = directives,
                  .router = links.router,
                  .walk = verdicts.walk,
                  .traps = verdicts.traps}),
@@ -79,7 +79,7 @@ struct RigParts {
                 .members = members,
                 .records = records,
                 .fence = fence,
-                .seeds = seeds,
+                .directives = directives,
                 .doorkeeper = doorkeeper,
                 .links = links,
                 .fetches = fetches,
@@ -92,13 +92,19 @@ struct RigParts {
                  .lifecycle = lifecycle,
                  .records = records,
                  .ends = ends,
-                 .seeds = seeds,
+                 .directives = directives,
                  .verdicts = verdicts,
                  .links = links,
                  .intake = intake,
                  .gate = fetches.gate,
                  .status = status,
-                 .snapshots = snapshots}) {}
+                 .snapshots = snapshots}) {
+    state.sites.obey(directives.orders().hosts());
+    directives.on_visit([this](const OperatorOrder& visit, storage::Commit& commit) {
+      if (Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read_order(visit))
+        verdicts.walk.begin(std::move(*wanted), commit);
+    });
+  }
 
   PeerState state;
   Members members;
@@ -108,7 +114,8 @@ struct RigParts {
   EndParts ends;
   Fence fence;
   PartitionMoves moves;
-  SeedSet seeds;
+  Directives directives;
+  SeedSet& seeds = directives.seeds();
   Doorkeeper doorkeeper;
   UrlVerdicts verdicts;
   LinkParts links;

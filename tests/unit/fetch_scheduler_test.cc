@@ -18,6 +18,10 @@ using Texts = std::vector<std::string>;
 class FetchSchedulerTest : public FetchRig {
  protected:
   std::optional<Time> next() const { return parts_->fetches.scheduler.next_deadline(now_); }
+  void order(const std::string& name, const std::string& value = "yes") {
+    ASSERT_TRUE(*parts_->directives.learn(step(), {{name, value, ++order_, rig_id(1), now_}}));
+  }
+  std::uint64_t order_ = 0;
   // Ten tries in a row without an answer, each with another URL.
   void take_down(const std::string& host) {
     for (int i = 0; i < 10; ++i) {
@@ -49,6 +53,64 @@ TEST_F(FetchSchedulerTest, AHostIsAskedOnceItsAddressIsKnown) {
   resolve();
   tick_once();
   EXPECT_EQ(asked(), Texts{"http://a.test:8080/"});
+}
+
+// --- operators' orders (docs/how-to/steer.md)
+
+TEST_F(FetchSchedulerTest, APausedHostIsAskedWhenItIsResumed) {
+  start();
+  put("http://a.test/");
+  put("http://b.test/");
+  order("pause a.test");
+  tick();
+  EXPECT_EQ(asked(), Texts{"http://b.test/"});
+  ASSERT_TRUE(next());
+  advance(minutes(1));
+  tick();
+  EXPECT_EQ(asked(), Texts{"http://b.test/"});
+  order("pause a.test", "");
+  advance(seconds(2));
+  tick();
+  EXPECT_EQ(asked(), (Texts{"http://b.test/", "http://a.test/"}));
+}
+
+TEST_F(FetchSchedulerTest, APausedRingAsksForNothingAndHasNothingDue) {
+  start();
+  put("http://a.test/");
+  order("pause");
+  tick();
+  EXPECT_EQ(asked(), Texts{});
+  EXPECT_EQ(next(), std::nullopt);
+  order("pause", "");
+  tick();
+  EXPECT_EQ(asked(), Texts{"http://a.test/"});
+}
+
+TEST_F(FetchSchedulerTest, ABlockedHostsUrlsAreExcludedAndItsRobotsTxtIsNotAskedFor) {
+  settings().robots = true;
+  start();
+  put("http://a.test/");
+  put("http://a.test:8080/x");
+  order("block a.test");
+  tick();
+  EXPECT_EQ(asked(), Texts{});
+  expect("http://a.test/", UrlState::excluded, Reason::operator_block);
+  expect("http://a.test:8080/x", UrlState::excluded, Reason::operator_block);
+}
+
+TEST_F(FetchSchedulerTest, AnOrderedDelayComesBeforeThatOfTheSettings) {
+  settings().delay = seconds(1);
+  start();
+  order("delay a.test", "7000000");
+  put("http://a.test/1");
+  put("http://a.test/2");
+  ASSERT_TRUE(answer(begin(), 200));
+  advance(seconds(6));
+  tick();
+  EXPECT_TRUE(asked().size() == 1u);
+  advance(seconds(1));
+  tick();
+  EXPECT_EQ(asked().size(), 2u);
 }
 
 TEST_F(FetchSchedulerTest, AHostWithoutAnAddressIsAskedAllTheSame_TheFetchSaysWhy) {
@@ -491,7 +553,7 @@ TEST_F(LongRobotsTest, EachIsJudgedByItsRulesOnceTheyHaveCome) {
 TEST_F(LongRobotsTest, WhenTheGateClosesNoHostStaysHeld) {
   const std::vector<ParseRobots> orders = said<ParseRobots>();
   add_member(2);
-  parts_->seeds.compare(step(), rig_id(2), 1);
+  parts_->directives.compare(step(), rig_id(2), 1);
   ASSERT_FALSE(parts_->fetches.gate.open());
   for (const ParseRobots& order : orders) parsed(order);
   tick();

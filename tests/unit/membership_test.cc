@@ -308,13 +308,13 @@ TEST_F(MembershipCalls, Swim_GossipOfOneChangeEnds) {
 
 TEST_F(MembershipCalls, AnUnknownAskerIsAnsweredWithoutAnAddress) {
   std::vector<Send> out;
-  peer.set_seeds_fingerprint(42);
+  peer.set_directives_fingerprint(42);
   peer.on_ping(sim_id(9), Ping{5, {}, 0}, start, out);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out.front().to, sim_id(9));
   EXPECT_EQ(out.front().address, "");
   EXPECT_EQ(std::get<PingAck>(out.front().body).sequence, 5u);
-  EXPECT_EQ(std::get<PingAck>(out.front().body).seeds_fingerprint, 42u);
+  EXPECT_EQ(std::get<PingAck>(out.front().body).directives_fingerprint, 42u);
 }
 
 TEST_F(MembershipCalls, NothingHappensBeforeTheDeadline) {

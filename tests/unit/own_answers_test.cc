@@ -13,7 +13,10 @@ using storage::UrlState;
 
 class OwnAnswersTest : public FetchRig {
  protected:
-  json ask(const std::string& verb, const json& body = json::object()) {
+  // As a command's question comes: it is completed first.
+  json ask(const std::string& verb, json body = json::object()) {
+    if (const Result<void> complete = parts_->answers.complete(step(), verb, body); !complete)
+      return {{"error", complete.error().message}};
     const Result<json> answer = parts_->answers.answer(step(), verb, body);
     EXPECT_TRUE(answer) << verb;
     return answer ? *answer : json();
@@ -55,7 +58,8 @@ TEST_F(OwnAnswersTest, AnUnknownVerbIsAnErrorThatNamesThoseThatAreKnown) {
   start();
   const std::string error = error_of("dance");
   EXPECT_TRUE(has(error, "'dance'")) << error;
-  for (const char* verb : {"status", "explain", "seed", "traps", "recrawl", "forget", "leave", "stop"}) {
+  for (const char* verb :
+       {"status", "explain", "seed", "traps", "order", "orders", "recrawl", "forget", "leave", "stop"}) {
     EXPECT_TRUE(has(error, verb)) << error;
   }
   for (const char* verb : {"status", "explain", "seed", "traps", "recrawl", "forget"})
@@ -78,6 +82,44 @@ TEST_F(OwnAnswersTest, StopStops) {
   start();
   EXPECT_EQ(ask("stop")["stopping"], rig_id(1).hex());
   EXPECT_TRUE(parts_->lifecycle.stopping());
+}
+
+// --- orders
+
+TEST_F(OwnAnswersTest, AnOrderIsTakenWithItsStampAndListed) {
+  start();
+  const json first = ask("order", {{"kind", "block"}, {"host", "A.test"}, {"value", "yes"}});
+  EXPECT_EQ(first["taken"], true);
+  EXPECT_EQ(first["id"], rig_id(1).hex());
+  EXPECT_TRUE(parts_->state.sites.order_of("a.test").blocked);
+  EXPECT_EQ(ask("status")["orders"]["blocked_hosts"], 1);
+  ask("order", {{"kind", "pause"}, {"value", "yes"}});
+  EXPECT_FALSE(parts_->fetches.gate.open());
+  EXPECT_TRUE(has(ask("status")["not_fetching_because"].dump(), "orbweaver resume"));
+  ask("order", {{"kind", "pause"}, {"value", ""}});
+  EXPECT_TRUE(parts_->fetches.gate.open());
+  const json orders = ask("orders")["orders"];
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0]["name"], "block a.test");
+  EXPECT_EQ(orders[1]["number"], 3);
+  EXPECT_EQ(ask("order", {{"order", first["order"]}})["taken"], true) << "told twice it is one";
+  json late = json::parse(first["order"].get<std::string>());
+  late["value"] = "";
+  late["number"] = 1;
+  EXPECT_EQ(ask("order", {{"order", late.dump()}})["taken"], false) << "a later one is known";
+  EXPECT_TRUE(parts_->state.sites.order_of("a.test").blocked);
+  EXPECT_FALSE(error_of("order", {{"order", "rubbish"}}).empty());
+  EXPECT_FALSE(error_of("order", {{"kind", "dance"}}).empty());
+}
+
+TEST_F(OwnAnswersTest, ARingHasNoMoreOrdersThanItMayHave) {
+  start();
+  const auto block = [&](std::size_t host) {
+    return ask("order", {{"kind", "block"}, {"host", "h" + std::to_string(host) + ".test"}, {"value", "yes"}});
+  };
+  for (std::size_t host = 0; host < OperatorOrders::max_orders; ++host) ASSERT_EQ(block(host)["taken"], true);
+  EXPECT_TRUE(has(block(OperatorOrders::max_orders).value("error", ""), "orbweaver orders"));
+  EXPECT_EQ(block(0)["taken"], true) << "an order that is known may change";
 }
 
 // --- recrawl
@@ -113,7 +155,7 @@ TEST_F(OwnAnswersTest, RecrawlQueuesWhatEndedBeforeAndReopensTheCrawl) {
   ASSERT_TRUE(parts_->ends.crawl.restore(meta(meta_name::ended)));
   ASSERT_TRUE(parts_->ends.crawl.announced());
   const json answer = ask("recrawl");
-  EXPECT_EQ(answer["walks"], true);
+  EXPECT_EQ(answer["taken"], true);
   EXPECT_EQ(answer["id"], rig_id(1).hex());
   EXPECT_EQ(answer["address"], "10.0.0.1:7400");
   expect("http://a.test/", UrlState::queued, Reason::none);
@@ -130,10 +172,12 @@ TEST_F(OwnAnswersTest, ARecrawlToldTwiceIsOne) {
   put("http://a.test/", fetched);
   const json question = {{"before_us", now_.time_since_epoch().count()}};
   const json first = ask("recrawl", question);
+  EXPECT_EQ(first["taken"], true);
   ASSERT_TRUE(answer(begin(), 200));
   const std::uint64_t writes = kv_.writes();
   advance(minutes(1));
-  EXPECT_EQ(ask("recrawl", question), first);
+  const json told = {{"order", first["order"]}};
+  EXPECT_EQ(ask("recrawl", told), first);
   EXPECT_EQ(kv_.writes(), writes);
   EXPECT_EQ(record("http://a.test/").state, UrlState::fetched);
 }
@@ -154,15 +198,17 @@ TEST_F(OwnAnswersTest, APeerThatStopsBeginsNoRecrawl) {
 TEST_F(OwnAnswersTest, ARecrawlBeginsThoughItsWalkWaitsForThisPeersPlace) {
   start();
   parts_->fence.raise();
-  EXPECT_EQ(ask("recrawl")["walks"], true);
+  EXPECT_EQ(ask("recrawl")["taken"], true);
   EXPECT_TRUE(parts_->verdicts.walk.under_way());
   EXPECT_NE(meta(meta_name::recrawl), "") << "it survives a restart";
 }
 
 TEST_F(OwnAnswersTest, AStoreThatFailsIsAnError) {
   start();
+  json order = json::object();
+  ASSERT_TRUE(parts_->answers.complete(step(), "recrawl", order));
   kv_.fail_after(0, storage::ErrorKind::io);
-  EXPECT_FALSE(parts_->answers.answer(step(), "recrawl", json::object()));
+  EXPECT_FALSE(parts_->answers.answer(step(), "recrawl", order));
   EXPECT_FALSE(parts_->answers.answer(step(), "seed", {{"urls", {"http://a.test/"}}}));
 }
 

@@ -77,6 +77,12 @@ class QuestionsTest : public testing::Test {
        .memory = memory_,
        .canonicaliser = canonicaliser_,
        .who_knows = [this](const CanonicalUrl&) { return knows_; },
+       .complete = [](const Step&, const std::string& verb, json& body) -> Result<void> {
+         if (verb != "order") return {};
+         if (body.contains("fault")) return fail(ErrorCode::invalid_input, "it is at fault");
+         body = json{{"stamped", true}};
+         return {};
+       },
        .answer_own = [this](const Step&, const std::string& verb, const json& body) -> Result<json> {
          asked_own_.emplace_back(verb, body);
          if (failure_) return tl::make_unexpected(*failure_);
@@ -168,11 +174,17 @@ TEST_F(QuestionsTest, ExplainWithoutAnAnswerNamesTheOwner) {
   EXPECT_EQ(reported()["owner"][0]["address"], address(2));
 }
 
-TEST_F(QuestionsTest, ARecrawlIsOfOneMomentForAll) {
-  EXPECT_TRUE(ask("recrawl", R"({"older_than_us":1000000})"));
-  const std::int64_t moment = (now_ - seconds{1}).time_since_epoch().count();
-  EXPECT_EQ(asked_own_.at(0).second["before_us"], moment);
-  EXPECT_EQ(json::parse(passed_on().at(address(2)).body)["before_us"], moment);
+TEST_F(QuestionsTest, AnOrderIsCompleteBeforeItIsPassedOn) {
+  EXPECT_TRUE(ask("order", R"({"kind":"pause"})"));
+  EXPECT_EQ(asked_own_.at(0).second, (json{{"stamped", true}}));
+  EXPECT_EQ(json::parse(passed_on().at(address(2)).body), (json{{"stamped", true}}));
+}
+
+TEST_F(QuestionsTest, AnOrderAtFaultIsAnsweredAndNotPassedOn) {
+  EXPECT_TRUE(ask("order", R"({"fault":1})"));
+  EXPECT_EQ(reported()["error"], "it is at fault");
+  EXPECT_TRUE(passed_on().empty());
+  EXPECT_TRUE(refused_.empty()) << "a person's slip, not a broken message";
 }
 
 TEST_F(QuestionsTest, EachMemberHearsOnlyWhereItIsToGoOn) {
@@ -187,9 +199,8 @@ TEST_F(QuestionsTest, WhatCannotBeReadIsRefusedAndAnswered) {
   EXPECT_TRUE(ask("status", "{\"a\":"));
   EXPECT_EQ(refused_.size(), 1u);
   EXPECT_TRUE(reported().contains("error"));
-  EXPECT_TRUE(ask("recrawl", R"({"older_than_us":"long"})"));
   EXPECT_TRUE(ask("explain", R"({"url":7})"));
-  EXPECT_EQ(refused_.size(), 3u);
+  EXPECT_EQ(refused_.size(), 2u);
   EXPECT_TRUE(asked_own_.empty());
 }
 

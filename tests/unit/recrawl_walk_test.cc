@@ -123,8 +123,6 @@ TEST_F(RecrawlWalkTest, QueuesWhatEndedBeforeTheMomentOnce) {
   EXPECT_EQ(walk_to_end(), 1);
   EXPECT_EQ(queued(), 1u);
   EXPECT_EQ((*store_.find(test::url_key_of(1, 1)))->visit, 1);
-  EXPECT_TRUE(walk_->repeats(stepped_ - seconds{5}));
-  EXPECT_FALSE(walk_->repeats(stepped_));
   EXPECT_EQ(**store_.meta(meta_name::recrawl), "");
 }
 
@@ -152,7 +150,6 @@ TEST_F(RecrawlWalkTest, ManyRecordsTakeSeveralStepsAndARestartGoesOnWhereItWas) 
   EXPECT_TRUE(walk_->walk_on({stepped_, out_}));
   EXPECT_EQ(queued(), 2048u);
   start();
-  EXPECT_TRUE(walk_->repeats(stepped_));
   EXPECT_EQ(walk_to_end(), 2);
   EXPECT_EQ(queued(), pages);
   const auto* note = std::get_if<LogEntry>(&out_.back());
@@ -171,7 +168,6 @@ TEST_F(RecrawlWalkTest, AnOrderWaitsForThoseBeforeItAlsoOverARestart) {
   start();
   EXPECT_TRUE(walk_->under_way());
   EXPECT_TRUE(walk_->awaits(0)) << "the last has not begun";
-  for (int host = 1; host <= 3; ++host) EXPECT_TRUE(walk_->repeats(moment(host)));
   EXPECT_EQ(walk_to_end(), 3);
   EXPECT_EQ(queued(), 3u);
   EXPECT_EQ(**store_.meta(meta_name::recrawl), "");

@@ -230,6 +230,37 @@ TEST(Restore, OrdersToVisitPagesAgainAreJoinedAndBegunAnew) {
   }
 }
 
+// One peer had not learned of a visit that the other had made, nor of a later resume.
+TEST(Restore, OperatorsOrdersAreJoinedAndAVisitThatOnePeerMissedIsBegunAnew) {
+  const auto order = [](const std::string& name, const std::string& value, std::uint64_t number) {
+    return OperatorOrders::text_of({name, value, number, id_of(50), {}}) + "\n";
+  };
+  MemoryKv first, second;
+  Store a = std::move(*Store::open(first));
+  Store b = std::move(*Store::open(second));
+  Commit commit;
+  commit.meta = {{"orders", order("pause", "", 4) + order("visit x", R"({"before_us":5,"host":"a.test"})", 2) +
+                                order("visit y", R"({"before_us":6})", 3)}};
+  ASSERT_TRUE(a.commit(commit));
+  commit.meta = {{"orders", order("pause", "yes", 1) + order("visit y", R"({"before_us":6})", 3)}};
+  ASSERT_TRUE(b.commit(commit));
+  Restored restored(2);
+  auto restore = restored.begin();
+  ASSERT_TRUE(restore->add(a));
+  ASSERT_TRUE(restore->add(b));
+  ASSERT_TRUE(restore->finish());
+  for (std::size_t i = 0; i < 2; ++i) {
+    Store store = restored.open(i);
+    OperatorOrders known;
+    EXPECT_TRUE(known.restore(store.meta("orders")->value_or("")).empty());
+    EXPECT_EQ(known.size(), 3u);
+    EXPECT_EQ(known.all().at("pause").number, 4u);
+    const auto walk = nlohmann::json::parse(store.meta("recrawl")->value_or("{}"));
+    EXPECT_EQ(walk.value("before_us", 0), 5);
+    EXPECT_FALSE(walk.contains("next")) << "both had made the other one";
+  }
+}
+
 // Every row is where the peers of the new ring look for it: records, what is known of hosts and sites, links, crashes.
 TEST(Restore, ARingMayHaveAnotherNumberOfPartitions) {
   for (const PartitionBy by : {PartitionBy::host, PartitionBy::domain, PartitionBy::url})

@@ -378,7 +378,7 @@ TEST_F(WaveRules, Mattern_ACountThatMovedBetweenTheWavesIsNoEnd) {
 TEST_F(WaveRules, ARestartOrAnotherViewBetweenTheWavesIsNoEnd) {
   ring::WaveReply restarted = passive(3, 4), other_view = passive(3, 4), active = passive(3, 4), seeds = passive(3, 4);
   restarted.life = 2;
-  seeds.seeds_fingerprint = 2;
+  seeds.directives_fingerprint = 2;
   other_view.ring_fingerprint = 2;
   active.passive = false;
   for (const auto& second : {restarted, other_view, active, seeds}) {

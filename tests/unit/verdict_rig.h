@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "node/config/settings_table.h"
-#include "node/coordination/seed_set.h"
+#include "node/coordination/directives.h"
 #include "node/links/link_router.h"
 #include "node/links/mirror_table.h"
 #include "node/links/recrawl_walk.h"
@@ -30,7 +30,8 @@ class VerdictRig : public testing::Test {
     state_.settings = settings_;
     canonicaliser_ = state_.canonicaliser = Canonicaliser(state_.settings);
     rules_ = TrapRules(settings_);
-    seeds_.emplace(state_, members_, messenger_, writer_, end_);
+    directives_.emplace(state_, members_, messenger_, writer_, end_);
+    seeds_ = &directives_->seeds();
     std::string lines;
     for (const std::string& seed : seeds) lines += seed + "\n";
     EXPECT_TRUE(seeds_->restore(lines).left_out.empty());
@@ -81,7 +82,8 @@ class VerdictRig : public testing::Test {
   RecordWriter writer_{state_, members_, replication_, bench_};
   AnnouncedEnd end_{messenger_};
   Time stepped_{std::chrono::seconds{1'700'000'000}};
-  std::optional<SeedSet> seeds_;
+  std::optional<Directives> directives_;
+  SeedSet* seeds_ = nullptr;
   std::optional<MirrorTable> mirrors_;
   std::optional<TrapJudge> traps_;
   std::optional<RecrawlWalk> walk_;

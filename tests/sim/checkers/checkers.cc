@@ -5,6 +5,7 @@ namespace orbweaver::sim {
 std::vector<std::unique_ptr<Checker>> all_checkers() {
   std::vector<std::unique_ptr<Checker>> checkers;
   checkers.push_back(make_one_owner());  // before the checkers that use its findings
+  checkers.push_back(make_obeys());
   checkers.push_back(make_twice());
   checkers.push_back(make_polite());
   checkers.push_back(make_address());

@@ -11,6 +11,7 @@ namespace orbweaver::sim {
 
 std::unique_ptr<Checker> make_lost();
 std::unique_ptr<Checker> make_links_first();
+std::unique_ptr<Checker> make_obeys();
 std::unique_ptr<Checker> make_one_owner();
 std::unique_ptr<Checker> make_waits();
 std::unique_ptr<Checker> make_twice();

@@ -1,7 +1,7 @@
 // Copies agree at the end (contract, 1; decision 26, 8): each record that any disk has is on the disk of the holder of
 // its partition, joined with all others; with replicas it is on another disk, too, as the holder has it. Holders are
 // those of the largest tenures. Lost disks have been replaced by then, but for one that was lost as the crawl ended.
-// A visit that only a copy heard of is forgiven, as in lost.cc. Sides that may end alone end the check.
+// Sides that may end alone end the check.
 #include <algorithm>
 #include <map>
 
@@ -73,11 +73,7 @@ class Equal final : public Checker {
     const auto held = at ? on.find(*at) : on.end();
     if (held == on.end()) return world.fail(name(), url + " is not on the disk of its holder");
     storage::UrlRecord all = held->second;
-    const auto unheard = [&](const storage::UrlRecord& record) {
-      return record.state == storage::UrlState::queued && record.visit > held->second.visit && world.recrawls_asked();
-    };
-    for (const auto& [number, record] : on)
-      if (!unheard(record)) all = storage::merge(all, record);
+    for (const auto& [number, record] : on) all = storage::merge(all, record);
     const auto differs = [&](const storage::UrlRecord& record) {
       return record.state != all.state || record.visit != all.visit;
     };
@@ -85,9 +81,8 @@ class Equal final : public Checker {
     if (differs(held->second))
       return world.fail(name(), told + "its holder, peer " + std::to_string(*at) + ", has it as " +
                                     std::string(storage::state_name(held->second.state)));
-    const bool twice = std::any_of(on.begin(), on.end(), [&](const auto& entry) {
-      return entry.first != *at && (!differs(entry.second) || unheard(entry.second));
-    });
+    const bool twice = std::any_of(on.begin(), on.end(),
+                                   [&](const auto& entry) { return entry.first != *at && !differs(entry.second); });
     if (copied) world.count("copy compared at the end");
     if (copied && !twice) world.fail(name(), told + "only its holder, peer " + std::to_string(*at) + ", knows");
   }

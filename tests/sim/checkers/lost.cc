@@ -42,7 +42,7 @@ class Lost final : public Checker {
     for (const auto& [url, record] : known_)
       for (const auto reason : {storage::Reason::trap, storage::Reason::budget, storage::Reason::crashes_crawler})
         if (record.reason == reason) world.count("kept out: " + std::string(storage::reason_name(reason)));
-    if (settings.max_depth > 0 || may_be_kept_out(world) || !given_up(world).empty() || month)
+    if (settings.max_depth > 0 || may_be_kept_out(world) || !given_up(world).empty() || month || blocked(world))
       return closed(world, scope);
     if (settings.max_pages > 0) return as_many(world, right.fetched.size());
     for (const std::string& url : right.fetched) expect(world, url, true);
@@ -72,6 +72,15 @@ class Lost final : public Checker {
   static bool may_be_kept_out(const World& world) {
     const Settings& settings = world.parameters().settings;
     return budgets(settings) || settings.max_bytes > 0 || world.web().config().mirrors > 0;
+  }
+
+  // The crawl had nothing left before its operator took back the block.
+  bool blocked(World& world) const {
+    const bool any = std::any_of(known_.begin(), known_.end(), [](const auto& known) {
+      return known.second.reason == storage::Reason::operator_block;
+    });
+    if (any) world.tolerate("ended while a host was blocked");
+    return any;
   }
 
   // A page that a peer was reading at two crashes, though it does not kill; its links may stay unknown.
@@ -110,7 +119,7 @@ class Lost final : public Checker {
         if (!records) return world.fail(name(), records.error().message);
         for (const storage::Merge& merge : *records) {
           const auto [at, added] = known_.try_emplace(merge.record.url, merge.record);
-          if (!added) at->second = joined(world, at->second, merge.record);
+          if (!added) at->second = storage::merge(at->second, merge.record);
         }
       }
     }
@@ -123,15 +132,6 @@ class Lost final : public Checker {
                       peer.exit->message.find("the crawl has ended") != std::string::npos;
     if (late) world.tolerate("what a peer found alone, that came back when the crawl had ended");
     return late;
-  }
-
-  // A holder that missed a user's request to visit pages again ignores it; its replicas may have received it. That the
-  // holders have nothing queued is checked by ends.cc.
-  static UrlRecord joined(World& world, const UrlRecord& a, const UrlRecord& b) {
-    const auto waits = [](const UrlRecord& record) { return record.state == UrlState::queued; };
-    if (waits(a) == waits(b) || (waits(a) ? a : b).visit <= (waits(a) ? b : a).visit) return storage::merge(a, b);
-    world.tolerate("a visit that the holder did not hear of");
-    return waits(a) ? b : a;
   }
 
   void nothing_strange(World& world, const Walk& right) {

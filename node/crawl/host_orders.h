@@ -1,0 +1,32 @@
+// What operators have ordered about hosts (docs/how-to/steer.md), ready to be asked at each turn of a host. Pure.
+// Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+struct HostOrder {
+  bool paused = false;            // not asked for now; what is queued stays queued
+  bool blocked = false;           // not asked for at all; what is queued is excluded
+  std::optional<Duration> delay;  // in place of that of the settings and of `sites`
+
+  bool operator==(const HostOrder&) const = default;
+};
+
+struct HostOrders {
+  bool ring_paused = false;  // no host is asked
+  std::map<std::string, HostOrder, std::less<>> hosts;
+
+  HostOrder of(std::string_view host) const {
+    const auto found = hosts.find(host);
+    return found == hosts.end() ? HostOrder{} : found->second;
+  }
+};
+
+}  // namespace orbweaver

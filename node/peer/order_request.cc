@@ -1,0 +1,50 @@
+#include "node/peer/order_request.h"
+
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/outside_json.h"
+#include "node/links/recrawl_walk.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+Result<OperatorOrder> visit(const json& body, const OrderSource& source) {
+  const auto age = number_field(body, "older_than_us", 0, 0, source.now.time_since_epoch().count());
+  if (!age) return tl::make_unexpected(age.error());
+  const auto wanted = RecrawlWalk::read(body, source.now - Duration(*age));
+  if (!wanted) return tl::make_unexpected(wanted.error());
+  return RecrawlWalk::order_of(*wanted, source.known, source.peer, source.now);
+}
+
+Result<std::string> canonical_host(const std::string& text, const Canonicaliser& canonicaliser) {
+  const bool plain = text.starts_with('[') ? text.ends_with(']') : text.find_first_of(":/?#@ \\") == std::string::npos;
+  const Result<CanonicalUrl> url = canonicaliser.parse("http://" + text + "/");
+  if (!url || !plain || url->path_and_query() != "/")
+    return fail(ErrorCode::invalid_input, "'" + text.substr(0, 255) + "' is not the name of a host");
+  return std::string(url->host());
+}
+
+}  // namespace
+
+Result<OperatorOrder> read_order_request(const std::string& verb, const json& body, const OrderSource& source) {
+  if (verb != "order") return visit(body, source);
+  const auto kind = text_field(body, "kind");
+  const auto host = text_field(body, "host");
+  const auto value = text_field(body, "value");
+  for (const auto* field : {&kind, &host, &value})
+    if (!*field) return tl::make_unexpected(field->error());
+  if (*kind != "pause" && *kind != "block" && *kind != "delay")
+    return fail(ErrorCode::invalid_input, "there is no order '" + kind->substr(0, 32) + "'");
+  if (host->empty() && *kind != "pause") return fail(ErrorCode::invalid_input, "the order needs a host");
+  OperatorOrder order{*kind, *value, source.known.next_number(), source.peer, source.now};
+  if (host->empty()) return order;
+  const Result<std::string> name = canonical_host(*host, source.canonicaliser);
+  if (!name) return tl::make_unexpected(name.error());
+  order.name += " " + *name;
+  return order;
+}
+
+}  // namespace orbweaver
