@@ -9,6 +9,7 @@
 #include "node/cli/ask.h"
 #include "node/cli/ledger.h"
 #include "node/cli/ring_commands.h"
+#include "node/crawl/peer_words.h"
 #include "node/terminal/say.h"
 
 namespace orbweaver {
@@ -93,8 +94,11 @@ Health health_of(const json& status) {
   for (const json& peer : status.value("peers", json::array())) {
     ++health.peers;
     add_members(peer, named, health);
+    const bool disk_low = peer.value("process", json::object()).value("disk_low", false);
     for (const json& reason : peer.value("not_fetching_because", json::array()))
-      health.settling.push_back(peer_words(peer) + " asks for no page: " + reason.get<std::string>());
+      if (reason != paused_by_operator)
+        (disk_low ? health.broken : health.settling)
+            .push_back(peer_words(peer) + " asks for no page: " + reason.get<std::string>());
     add_moves(peer, health);
   }
   const Ledger ledger = ledger_of(status);

@@ -13,6 +13,7 @@
 #include "node/cli/url_source.h"
 #include "node/crawl/peer_words.h"
 #include "node/settings/units.h"
+#include "node/system/clock.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 
@@ -29,66 +30,29 @@ struct Options {
   bool as_json = false;
 };
 
+// Clocks of peers are rarely wrong by more.
+constexpr std::chrono::hours clocks_ahead{24};
 // A peer that knows of a later order gives it to the others, and the next order is later still.
 constexpr int max_tries = 4;
 constexpr std::chrono::milliseconds between_tries{700};
 
-// The answer of the ring, or {"peers_stopped": n}.
-Result<json> give(const PeerTarget& target, const std::string& verb, const json& body) {
-  const Result<bool> live = any_runs(target);
-  if (!live) return tl::make_unexpected(live.error());
-  if (!*live) {
-    const Result<std::size_t> peers = order_stopped(target.directory, verb, body);
-    if (!peers) return tl::make_unexpected(peers.error());
-    return json{{"peers_stopped", *peers}, {"unreachable", json::array()}};
-  }
-  for (int tries = 1;; ++tries) {
-    Result<json> answer = ask_all(target, verb, body);
-    if (!answer) return answer;
-    const json& peers = (*answer)["peers"];
-    if (std::all_of(peers.begin(), peers.end(), [](const json& peer) { return peer.value("taken", false); }))
-      return answer;
-    if (tries == max_tries)
-      return fail(ErrorCode::unreachable,
-                  "the peers keep telling each other of later orders; look with: orbweaver orders");
-    std::this_thread::sleep_for(between_tries);
-  }
-}
-
-// What has been ordered, and who does not know it yet.
-int tell(const Options& options, const Result<json>& answer, const std::string& done) {
-  if (!answer) return failed(answer.error());
-  if (options.as_json) {
-    say_json(*answer);
-    return 0;
-  }
-  const bool stopped = answer->contains("peers_stopped");
-  const std::size_t peers = stopped ? answer->value("peers_stopped", std::size_t{0}) : (*answer)["peers"].size();
-  const std::string known = peers == 1 ? "1 peer knows it" : std::to_string(peers) + " peers know it";
-  const std::string later =
-      peers == 1 ? ", and acts by it when it is started again" : ", and act by it when they are started again";
-  say("%s; %s%s\n", done.c_str(), known.c_str(), stopped ? later.c_str() : "");
-  const json& silent = (*answer)["unreachable"];
-  for (const json& peer : silent)
-    complain("peer %s at %s does not answer: it learns of the order when it is back",
-             peer.value("id", "").substr(0, 8).c_str(), peer.value("address", "").c_str());
-  if (peers == 1 && !silent.empty()) complain("the order is on one disk only until then");
-  return 0;
-}
-
 int order(const Options& options, const std::string& kind, const std::string& value, const std::string& done) {
   const json body = {{"kind", kind}, {"host", options.host}, {"value", value}};
-  return tell(options, give(options.target, "order", body), done);
+  return tell_order(give_order(options.target, "order", body), done, options.as_json);
 }
 
 std::string whom(const Options& options) { return options.host.empty() ? "the crawl" : "host " + options.host; }
 
 int unblock(const Options& options) {
-  const Result<json> lifted = give(options.target, "order", {{"kind", "block"}, {"host", options.host}, {"value", ""}});
+  const Result<json> lifted =
+      give_order(options.target, "order", {{"kind", "block"}, {"host", options.host}, {"value", ""}});
   if (!lifted) return failed(lifted.error());
-  // What was excluded meanwhile.
-  const json again = {{"states", {"excluded"}}, {"reason", "operator"}, {"host", options.host}};
-  return tell(options, give(options.target, "retry", again), whom(options) + " is asked again");
+  // What was excluded meanwhile: of other hosts too, whose robots.txt is there, and by clocks that are ahead. What
+  // another order blocks is excluded again.
+  const Time before = Clock().now() + clocks_ahead;
+  const json again = {
+      {"states", {"excluded"}}, {"reason", "operator"}, {"before_us", before.time_since_epoch().count()}};
+  return tell_order(give_order(options.target, "retry", again), whom(options) + " is asked again", options.as_json);
 }
 
 int delay(const Options& options) {
@@ -153,11 +117,52 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, Options& option
 
 }  // namespace
 
+Result<json> give_order(const PeerTarget& target, const std::string& verb, const json& body) {
+  const Result<bool> live = any_runs(target);
+  if (!live) return tl::make_unexpected(live.error());
+  if (!*live) {
+    const Result<std::size_t> peers = order_stopped(target.directory, verb, body);
+    if (!peers) return tl::make_unexpected(peers.error());
+    return json{{"peers_stopped", *peers}, {"unreachable", json::array()}};
+  }
+  for (int tries = 1;; ++tries) {
+    Result<json> answer = ask_all(target, verb, body);
+    if (!answer) return answer;
+    const json& peers = (*answer)["peers"];
+    if (std::all_of(peers.begin(), peers.end(), [](const json& peer) { return peer.value("taken", false); }))
+      return answer;
+    if (tries == max_tries)
+      return fail(ErrorCode::unreachable,
+                  "the peers keep telling each other of later orders; look with: orbweaver orders");
+    std::this_thread::sleep_for(between_tries);
+  }
+}
+
+int tell_order(const Result<json>& answer, const std::string& done, bool as_json) {
+  if (!answer) return failed(answer.error());
+  if (as_json) {
+    say_json(*answer);
+    return 0;
+  }
+  const bool stopped = answer->contains("peers_stopped");
+  const std::size_t peers = stopped ? answer->value("peers_stopped", std::size_t{0}) : (*answer)["peers"].size();
+  const std::string known = peers == 1 ? "1 peer knows it" : std::to_string(peers) + " peers know it";
+  const std::string later =
+      peers == 1 ? ", and acts by it when it is started again" : ", and act by it when they are started again";
+  say("%s; %s%s\n", done.c_str(), known.c_str(), stopped ? later.c_str() : "");
+  const json& silent = (*answer)["unreachable"];
+  for (const json& peer : silent)
+    complain("peer %s at %s does not answer: it learns of the order when it is back",
+             peer.value("id", "").substr(0, 8).c_str(), peer.value("address", "").c_str());
+  if (peers == 1 && !silent.empty()) complain("the order is on one disk only until then");
+  return 0;
+}
+
 void add_order_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       add(app, "pause", "asks for nothing more, from any host or from one, until it is resumed", *options);
-  command->add_option("--host", options->host, "only from this host")->type_name("HOST");
+  command->add_option("--host", options->host, "only from this host; *.HOST: and from all below it")->type_name("HOST");
   command->callback([options, &code] { code = order(*options, "pause", "yes", whom(*options) + " is paused"); });
 
   command = add(app, "resume", "takes back a pause", *options);
@@ -165,15 +170,21 @@ void add_order_commands(CLI::App& app, int& code) {
   command->callback([options, &code] { code = order(*options, "pause", "", whom(*options) + " goes on"); });
 
   command = add(app, "block", "asks a host for nothing more; what is queued of it is excluded", *options);
-  command->add_option("host", options->host, "the host")->required()->type_name("HOST");
+  command->add_option("host", options->host, "the host, or *.HOST: that host and all below it")
+      ->required()
+      ->type_name("HOST");
   command->callback([options, &code] { code = order(*options, "block", "yes", whom(*options) + " is blocked"); });
 
   command = add(app, "unblock", "takes back a block; what was excluded for it is queued again", *options);
-  command->add_option("host", options->host, "the host")->required()->type_name("HOST");
+  command->add_option("host", options->host, "the host, or *.HOST: that host and all below it")
+      ->required()
+      ->type_name("HOST");
   command->callback([options, &code] { code = unblock(*options); });
 
   command = add(app, "delay", "sets how long a host is left alone after each request", *options);
-  command->add_option("host", options->host, "the host")->required()->type_name("HOST");
+  command->add_option("host", options->host, "the host, or *.HOST: that host and all below it")
+      ->required()
+      ->type_name("HOST");
   command->add_option("delay", options->delay, "as 500ms or 10s; default: as the settings say")
       ->required()
       ->type_name("DURATION");

@@ -10,6 +10,7 @@
 
 #include "node/cli/crawl_summary.h"
 #include "node/cli/export_command.h"
+#include "node/cli/order_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/url_source.h"
@@ -236,18 +237,9 @@ int retry(const Options& options) {
   if (!*live) return retry_stopped(options);
   json question = json::object();
   options.filter.write(question);
-  const Result<json> answer = ask_all(options.target, "retry", question);
-  if (!answer) return failed(answer.error());
-  if (options.as_json) {
-    say_json(*answer);
-  } else {
-    say("%zu peers ask again for what %s\n", (*answer)["peers"].size(),
-        options.kind == "failed" ? "failed" : "was excluded");
-  }
-  for (const json& silent : (*answer)["unreachable"])
-    complain("peer %s at %s does not answer: what it alone holds is not asked for again",
-             silent.value("id", "").substr(0, 8).c_str(), silent.value("address", "").c_str());
-  return 0;
+  return tell_order(give_order(options.target, "retry", question),
+                    options.kind == "failed" ? "what failed is asked for again" : "what was excluded is judged again",
+                    options.as_json);
 }
 
 // The kinds and filters that both commands take. A filter is read when the command line is.

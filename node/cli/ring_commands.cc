@@ -9,6 +9,7 @@
 
 #include "node/cli/ask.h"
 #include "node/cli/ledger.h"
+#include "node/cli/order_commands.h"
 #include "node/cli/query_flags.h"
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
@@ -342,17 +343,8 @@ int recrawl(const Options& options) {
   if (const std::string wrong = options.match.empty() ? "" : check_pattern(options.match); !wrong.empty())
     return failed({ErrorCode::invalid_setting, "--match: " + wrong});
   const json question = {{"older_than_us", age->count()}, {"host", options.host}, {"match", options.match}};
-  const Result<json> answer = ask_all(options.target, "recrawl", question);
-  if (!answer) return failed(answer.error());
-  if (options.as_json) {
-    say_json(*answer);
-    return 0;
-  }
-  say("%zu peers queue again what ended %s ago or longer\n", (*answer)["peers"].size(), options.older_than.c_str());
-  for (const json& silent : (*answer)["unreachable"])
-    say("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
-        silent.value("address", "").c_str());
-  return 0;
+  return tell_order(give_order(options.target, "recrawl", question),
+                    "what ended " + options.older_than + " ago or longer is queued again", options.as_json);
 }
 
 int leave_or_stop(const Options& options, const std::string& verb) {

@@ -51,6 +51,13 @@ double sum(const json& status, const char* path) {
   return all;
 }
 
+// All peers know the same orders, in the end.
+std::string paused_hosts(const json& status) {
+  double orders = 0;
+  for (const json* const peer : parts_of(status)) orders = std::max(orders, number_at(*peer, "/orders/paused_hosts"));
+  return orders == 0 ? "" : "; " + count(orders, "order pauses", "orders pause") + " hosts (orbweaver orders)";
+}
+
 std::string text_of(const std::string& by, double peers, const json& status) {
   const double delays = sum(status, "/limit/hosts/delays");
   const double answers = sum(status, "/limit/hosts/answers");
@@ -58,7 +65,7 @@ std::string text_of(const std::string& by, double peers, const json& status) {
   if (by == "delays")
     return "politeness: " + count(delays, "host waits", "hosts wait") +
            " until they and their address may be asked again, " + count(answers, "is", "are") +
-           " being asked. Hosts at other addresses would make it faster, more peers would not";
+           " being asked. Hosts at other addresses would make it faster, more peers would not" + paused_hosts(status);
   if (by == "answers")
     return "the sites: " + count(answers, "host is", "hosts are") + " being asked, " + count(delays, "waits", "wait") +
            " for their turn";

@@ -131,8 +131,8 @@ Result<std::size_t> order_stopped(const std::string& directory, const std::strin
   const OperatorOrders known = all_of(peers);
   const Result<OperatorOrder> order = read_order(verb, body, peers.front(), known);
   if (!order) return tl::make_unexpected(order.error());
-  if (known.full() && !known.contains(order->name))
-    return fail(ErrorCode::invalid_input, "the ring has " + std::to_string(known.size()) +
+  if (known.full() && order->kind() != OperatorOrder::Kind::visit && !order->value.empty())
+    return fail(ErrorCode::invalid_input, "the ring has " + std::to_string(OperatorOrders::max_orders) +
                                               " orders, and no room for another; orbweaver orders lists them");
   const bool visit = order->kind() == OperatorOrder::Kind::visit;
   // Nothing is written before all can be: a copy would be visited again whose holder is not.

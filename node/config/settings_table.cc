@@ -441,6 +441,12 @@ void add_frontier_and_storage(Rows& rows) {
        "Under power a page counts when its record in the archive, its line of text and its outcome are synced to the "
        "disk, which costs milliseconds; workers share syncs. Under process a power cut may take the last pages."},
       &Settings::durability, Durability::process, {"process", "power"}));
+  rows.push_back(size_setting(
+      {"min_free_disk",
+       "A peer asks for no page while its disk has less free than this, and goes on when it has a quarter more. 0B: "
+       "512 MiB, or a fiftieth of the disk if that is less. 1B: never.",
+       "A full disk ends the peer, and other programs on the machine fail with it."},
+      &Settings::min_free_disk, "0B", "0B", "16TiB"));
   rows.push_back(
       size_setting({"max_storage_memory",
                     "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never exceeds.",

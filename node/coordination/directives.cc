@@ -89,22 +89,28 @@ Result<void> Directives::learn(const Step& step, const ring::PeerId& from, const
   return {};
 }
 
+void Directives::send_orders(const Step& step, const ring::PeerId& to) const {
+  ring::Sync sync;
+  sync.orders = orders_.texts();
+  messenger_->send(to, std::move(sync), step.out);
+}
+
 void Directives::compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
   if (fingerprint == 0) return;
-  if (fingerprint == fingerprint_) {
-    differing_.erase(from);
-    return;
-  }
+  if (fingerprint == fingerprint_) return forget_peer(from);
   // A peer that is gone is not waited for because of a late message.
   if (members_->is_reachable(from)) differing_.insert(from);
   if (step.now < next_compare_) return;
   next_compare_ = step.now + compare_every;
-  if (orders_.size() > 0) {
-    ring::Sync sync;
-    sync.orders = orders_.texts();
-    messenger_->send(from, std::move(sync), step.out);
-  }
+  // Orders are news more often, and few. There may be very many seeds.
+  if (orders_.size() > 0 && sent_orders_.insert(from).second) return send_orders(step, from);
+  sent_orders_.erase(from);
   seeds_.send(step, from, {seeds_.all().begin(), seeds_.all().end()});
+}
+
+void Directives::compare_brought(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
+  compare(step, from, fingerprint);
+  if (fingerprint == fingerprint_) messenger_->send(from, ring::Sync{}, step.out);
 }
 
 }  // namespace orbweaver

@@ -42,16 +42,22 @@ class Directives {
   // The other peer may know other directives: then it is sent these, and sends its own for the same reason. 0: it said
   // nothing.
   void compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
+  // The same of a message that brought directives: its sender waits to see that they are equal now.
+  void compare_brought(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
   // Members whose last message showed other directives than these. No page is read meanwhile: a link would be judged by
   // a part of the scope, or a host be asked that an operator has blocked.
   const std::set<ring::PeerId>& differing() const { return differing_; }
-  void forget_peer(const ring::PeerId& peer) { differing_.erase(peer); }
+  void forget_peer(const ring::PeerId& peer) {
+    differing_.erase(peer);
+    sent_orders_.erase(peer);
+  }
   std::uint64_t fingerprint() const { return fingerprint_; }
 
   ring::TableSizes tables() const;
 
  private:
   void changed();
+  void send_orders(const Step& step, const ring::PeerId& to) const;
 
   const PeerState* state_;
   Members* members_;
@@ -63,6 +69,7 @@ class Directives {
   OperatorOrders orders_;
   std::uint64_t fingerprint_ = 0;
   std::set<ring::PeerId> differing_;
+  std::set<ring::PeerId> sent_orders_;  // of these, those that were sent the orders last, not the seeds
   Time next_compare_{};
 };
 

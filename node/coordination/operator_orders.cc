@@ -32,7 +32,7 @@ std::optional<Duration> delay_of(const OperatorOrder& order) {
   std::int64_t micros = 0;
   const char* const end = order.value.data() + order.value.size();
   if (std::from_chars(order.value.data(), end, micros).ptr != end || micros < 0) return std::nullopt;
-  return Duration(micros);
+  return std::min(Duration(micros), max_ordered_delay);
 }
 
 }  // namespace
@@ -103,10 +103,6 @@ bool OperatorOrders::take(OperatorOrder order) {
   return true;
 }
 
-bool OperatorOrders::full() const {
-  return orders_.size() >= max_orders || bytes_ + max_name_bytes + max_value_bytes > max_bytes;
-}
-
 std::uint64_t OperatorOrders::next_number() const {
   std::uint64_t greatest = 0;
   for (const auto& [name, order] : orders_) greatest = std::max(greatest, order.number);
@@ -151,27 +147,34 @@ void OperatorOrders::trim() {
 
 void OperatorOrders::settle() {
   trim();
-  hosts_ = {};
+  HostOrders hosts;
+  std::size_t holding = 0;
   std::string known;
   for (const auto& [name, order] : orders_) {
     known += name + "\n" + std::to_string(order.number) + order.peer.hex() + order.value + "\n";
     if (order.value.empty()) continue;
+    holding += order.kind() == Kind::visit ? 0 : 1;
     const std::string host = order.host();
+    const auto of_host = [&]() -> HostOrder& {
+      return host.starts_with("*.") ? hosts.below[host.substr(2)] : hosts.hosts[host];
+    };
     switch (order.kind()) {
       case Kind::pause:
-        (host.empty() ? hosts_.ring_paused : hosts_.hosts[host].paused) = true;
+        (host.empty() ? hosts.ring_paused : of_host().paused) = true;
         break;
       case Kind::block:
-        hosts_.hosts[host].blocked = true;
+        of_host().blocked = true;
         break;
       case Kind::delay:
-        hosts_.hosts[host].delay = delay_of(order);
+        of_host().delay = delay_of(order);
         break;
       case Kind::visit:
       case Kind::unknown:
         break;
     }
   }
+  hosts_ = std::move(hosts);
+  holding_ = holding;
   fingerprint_ = known.empty() ? 0 : ring::leading_bits(ring::md5(known));
 }
 

@@ -18,10 +18,13 @@
 
 namespace orbweaver {
 
+// As that of the settings.
+inline constexpr Duration max_ordered_delay = std::chrono::hours{24};
+
 struct OperatorOrder {
   enum class Kind : std::uint8_t { pause, block, delay, visit, unknown };
 
-  // "pause" (the ring), "pause HOST", "block HOST", "delay HOST", "visit …". A name of another kind comes from a later
+  // "pause" (the ring), "pause HOST", "block HOST", "delay HOST", "visit …". "*.HOST" is the host and all below it. A name of another kind comes from a later
   // release: it is kept and passed on, and has no effect.
   std::string name;
   // "yes"; of a delay microseconds; of a visit what to visit, as JSON. Empty: there is no such order any more.
@@ -32,17 +35,17 @@ struct OperatorOrder {
   Time given{};       // by its clock
 
   Kind kind() const;
-  std::string host() const;  // empty: the whole ring
+  std::string host() const;  // with its "*."; empty: the whole ring
   auto stamp() const { return std::tie(number, peer, value); }
   bool operator==(const OperatorOrder&) const = default;
 };
 
 class OperatorOrders {
  public:
-  static constexpr std::size_t max_orders = 1000;  // a further one is refused
+  static constexpr std::size_t max_orders = 1000;  // that hold now, but for visits: a further one is refused
   static constexpr std::size_t max_rows = 2000;    // kept of what comes from other peers
   static constexpr std::size_t max_visits = 64;    // of these
-  static constexpr std::size_t max_bytes = 512u << 10;
+  static constexpr std::size_t max_bytes = 1u << 20;
   static constexpr std::size_t max_name_bytes = 300;
   static constexpr std::size_t max_value_bytes = 8u << 10;
   static constexpr std::uint64_t max_number = 1ull << 62;
@@ -58,8 +61,8 @@ class OperatorOrders {
   bool take(OperatorOrder order);
   void settle();
   bool contains(const std::string& name) const { return orders_.contains(name); }
-  // No room for an order with a new name.
-  bool full() const;
+  // No room for another order that holds. A visit takes the place of the oldest one.
+  bool full() const { return holding_ >= max_orders; }
   std::uint64_t next_number() const;
 
   const std::map<std::string, OperatorOrder>& all() const { return orders_; }
@@ -74,6 +77,7 @@ class OperatorOrders {
 
   std::map<std::string, OperatorOrder> orders_;  // by name
   std::size_t bytes_ = 0;                        // of names and values
+  std::size_t holding_ = 0;                      // orders that hold, but for visits
   HostOrders hosts_;
   std::uint64_t fingerprint_ = 0;
 };

@@ -20,13 +20,14 @@ struct HostOrder {
 };
 
 struct HostOrders {
+  using Orders = std::map<std::string, HostOrder, std::less<>>;
   bool ring_paused = false;  // no host is asked
-  std::map<std::string, HostOrder, std::less<>> hosts;
+  Orders hosts;
+  Orders below;  // by the text after "*.": of that host and all below it
 
-  HostOrder of(std::string_view host) const {
-    const auto found = hosts.find(host);
-    return found == hosts.end() ? HostOrder{} : found->second;
-  }
+  // All that is ordered of it. Of delays that of the host itself counts, then that of the longest pattern. Cost: one
+  // look-up per label of the host; nothing while there are no orders.
+  HostOrder of(std::string_view host) const;
 };
 
 }  // namespace orbweaver

@@ -1,5 +1,5 @@
 // What every part of a peer may read and no part changes: its settings and what is made of them, its store, its
-// identity, the times that the parts use. The peer itself sets the last step. Thread rule: one owner (the peer's loop).
+// identity, the times that the parts use. The peer itself sets the last step, and what it knows of its disk. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,8 @@ struct RecoverySteps {
   std::size_t leaves_from = 2048;
   // Partitions that one message compares. A step plans four times as many, in some milliseconds.
   std::size_t partitions = 1024;
+  // Records that a walk (recrawl_walk.h) looks at in one step: about 2 us each, so that the loop is not blocked.
+  std::size_t walk_records = 2048;
 };
 
 struct PeerState {
@@ -52,8 +54,9 @@ struct PeerState {
   ring::RingId ring;
   std::uint64_t life;  // how many processes its directory has had, this one among them (rising_number.h)
   Time started{};
-  Time restarted{};  // `started` when the directory had a crawl in it; else the epoch
-  Time stepped{};    // the last step; never goes back, though clocks do
+  Time restarted{};       // `started` when the directory had a crawl in it; else the epoch
+  Time stepped{};         // the last step; never goes back, though clocks do
+  bool disk_low = false;  // as last looked at: nothing is asked for (min_free_disk)
 };
 
 }  // namespace orbweaver

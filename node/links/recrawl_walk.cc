@@ -20,8 +20,6 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// Records looked at in one step: about 2 us each, so that the loop is not blocked.
-constexpr std::size_t walk_step = 2048;
 constexpr std::uint16_t max_visit = 0xffff;
 
 // Excluded URLs that a visit judges by what others say, or by settings that the user has changed for it.
@@ -159,10 +157,10 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
   storage::Commit commit;
   std::size_t seen = 0;
   for (const std::uint16_t partition : store_->partitions()) {
-    if (seen >= walk_step) break;
+    if (seen >= walk_records_) break;
     if (cursor && partition < cursor->host.partition) continue;
     const bool here = cursor && partition == cursor->host.partition;
-    const auto records = store_->scan(partition, here ? &*cursor : nullptr, walk_step - seen);
+    const auto records = store_->scan(partition, here ? &*cursor : nullptr, walk_records_ - seen);
     if (!records) return tl::make_unexpected(error_of(records.error()));
     for (const storage::Merge& at : *records)
       if (at.record.since < next.wanted.before && filter.takes(at.record))
@@ -170,7 +168,7 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
     seen += records->size();
     if (!records->empty()) next.after = records->back().record.url;
   }
-  const bool ended = seen < walk_step;
+  const bool ended = seen < walk_records_;
   next.queued += commit.merges.size();
   if (ended) step.log(LogLevel::info, "crawl", "queued again", {{"records", std::to_string(next.queued)}});
   if (ended) walks.pop_front();

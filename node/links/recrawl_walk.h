@@ -14,6 +14,7 @@
 
 #include "node/coordination/operator_orders.h"
 #include "node/crawl/partitioner.h"
+#include "node/crawl/peer_state.h"
 #include "node/crawl/record_filter.h"
 #include "node/replication/record_writer.h"
 #include "node/url/canonicaliser.h"
@@ -39,14 +40,15 @@ class RecrawlWalk {
   static OperatorOrder order_of(const Wanted& wanted, const OperatorOrders& known, const ring::PeerId& peer, Time now);
   static Result<Wanted> read_order(const OperatorOrder& order);
 
-  // All outlive it. `stepped`: the time of the last step.
+  // All outlive it. `stepped`: the time of the last step. `walk_records`: that it looks at in one step.
   RecrawlWalk(storage::Store& store, const Canonicaliser& canonicaliser, Partitioner& partitioner, const Time& stepped,
-              RecordWriter& writer)
+              RecordWriter& writer, std::size_t walk_records = RecoverySteps().walk_records)
       : store_(&store),
         canonicaliser_(&canonicaliser),
         partitioner_(&partitioner),
         stepped_(&stepped),
-        writer_(&writer) {}
+        writer_(&writer),
+        walk_records_(walk_records) {}
 
   // Restores the walk of an earlier process from its row. Errors: what cannot be read.
   Result<void> restore(const std::string& row);
@@ -65,7 +67,7 @@ class RecrawlWalk {
   bool under_way() const { return !walks_.empty(); }
   // The walk has not passed this partition yet.
   bool awaits(ring::Partition partition) const;
-  // Continues for about 5 ms: what it queues and how far it came are one write.
+  // Continues for some milliseconds: what it queues and how far it came are one write.
   Result<void> walk_on(const Step& step);
 
   // A link that is to be admitted here. When a sitemap says that the page has changed since it was fetched
@@ -90,6 +92,7 @@ class RecrawlWalk {
   Partitioner* partitioner_;
   const Time* stepped_;
   RecordWriter* writer_;
+  std::size_t walk_records_;
   Walks walks_;  // the first is in progress, the others wait
 };
 

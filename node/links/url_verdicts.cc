@@ -14,6 +14,7 @@ UrlVerdicts::UrlVerdicts(PeerState& state, const Members& members, const Messeng
                .seeds = seeds,
                .writer = writer}),
       traps(state.settings, trap_rules, *state.store, state.stepped, mirrors),
-      walk(*state.store, state.canonicaliser, state.partitioner, state.stepped, writer) {}
+      walk(*state.store, state.canonicaliser, state.partitioner, state.stepped, writer,
+           state.recovery_steps.walk_records) {}
 
 }  // namespace orbweaver

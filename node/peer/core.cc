@@ -211,7 +211,7 @@ std::map<std::string_view, std::uint64_t> Core::memory_use() const {
 }
 
 void Core::note_use(MemoryUse memory, ProcessUse process) {
-  if (peer_) peer_->status().note_use(std::move(memory), process);
+  if (peer_) peer_->note_use(std::move(memory), process);
 }
 
 }  // namespace orbweaver

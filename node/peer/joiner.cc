@@ -9,7 +9,6 @@
 #include "node/crawl/peer_words.h"
 #include "node/errors/storage_error.h"
 #include "node/frontier/crash_book.h"
-#include "node/links/recrawl_walk.h"
 #include "node/peer/message_guard.h"
 #include "node/replication/members.h"
 #include "node/scheduling/fetch_limit.h"
@@ -40,10 +39,6 @@ Result<void> Joiner::start() {
   };
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::peer, id().hex());
-  if (const auto recrawl = std::exchange(entry_.start.recrawl, std::nullopt)) {
-    commit.meta.emplace_back(meta_name::recrawl, RecrawlWalk::row_of({.before = *recrawl}));
-    commit.meta.emplace_back(meta_name::ended, "");
-  }
   ORBWEAVER_TRY(write(commit));
   ring::Sync view;
   for (const ring::Member& member : entry_.membership.member_list())

@@ -1,5 +1,6 @@
 #include "node/peer/order_request.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "node/crawl/outside_json.h"
@@ -19,12 +20,26 @@ Result<OperatorOrder> visit(const json& body, const OrderSource& source) {
   return RecrawlWalk::order_of(*wanted, source.known, source.peer, source.now);
 }
 
-Result<std::string> canonical_host(const std::string& text, const Canonicaliser& canonicaliser) {
-  const bool plain = text.starts_with('[') ? text.ends_with(']') : text.find_first_of(":/?#@ \\") == std::string::npos;
+// Empty: none is.
+std::string wrong_value(const std::string& kind, const std::string& value) {
+  if (value.empty()) return {};
+  if (kind != "delay") return value == "yes" ? "" : "the value of a " + kind + " is yes, or empty";
+  std::int64_t micros = -1;
+  const char* const end = value.data() + value.size();
+  if (std::from_chars(value.data(), end, micros).ptr != end || micros < 0 || Duration(micros) > max_ordered_delay)
+    return "a delay has 0 to 24 hours";
+  return {};
+}
+
+// "*." stays before it.
+Result<std::string> canonical_host(const std::string& given, const Canonicaliser& canonicaliser) {
+  const std::string below = given.starts_with("*.") ? "*." : "";
+  const std::string text = given.substr(below.size());
+  const bool plain = text.starts_with('[') ? text.ends_with(']') : text.find_first_of(":/?#@ \\*") == std::string::npos;
   const Result<CanonicalUrl> url = canonicaliser.parse("http://" + text + "/");
   if (!url || !plain || url->path_and_query() != "/")
-    return fail(ErrorCode::invalid_input, "'" + text.substr(0, 255) + "' is not the name of a host");
-  return std::string(url->host());
+    return fail(ErrorCode::invalid_input, "'" + given.substr(0, 255) + "' is not the name of a host");
+  return below + std::string(url->host());
 }
 
 }  // namespace
@@ -39,6 +54,8 @@ Result<OperatorOrder> read_order_request(const std::string& verb, const json& bo
   if (*kind != "pause" && *kind != "block" && *kind != "delay")
     return fail(ErrorCode::invalid_input, "there is no order '" + kind->substr(0, 32) + "'");
   if (host->empty() && *kind != "pause") return fail(ErrorCode::invalid_input, "the order needs a host");
+  if (const std::string wrong = wrong_value(*kind, *value); !wrong.empty())
+    return fail(ErrorCode::invalid_input, wrong);
   OperatorOrder order{*kind, *value, source.known.next_number(), source.peer, source.now};
   if (host->empty()) return order;
   const Result<std::string> name = canonical_host(*host, source.canonicaliser);

@@ -17,6 +17,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr std::uint64_t max_number_step = std::uint64_t{1} << 32;
 constexpr std::string_view ending_words =
     "the crawl is ending; ask again in a moment, or when the ring has been started again";
 
@@ -119,9 +120,14 @@ Result<json> OwnAnswers::order(const Step& step, const json& body) {
   if (around_.lifecycle.stopping()) return json{{"error", "this peer is stopping"}};
   if (visit && (around_.ends.crawl.closed() || around_.lifecycle.ending())) return json{{"error", ending_words}};
   if (visit && !orders.contains(name) && around_.verdicts.walk.full()) return json{{"error", RecrawlWalk::full_words}};
-  if (!orders.contains(name) && orders.full())
-    return json{{"error", "the ring has " + std::to_string(orders.size()) +
+  const auto before = orders.all().find(name);
+  const bool held = before != orders.all().end() && !before->second.value.empty();
+  if (!visit && !held && !order->value.empty() && orders.full())
+    return json{{"error", "the ring has " + std::to_string(OperatorOrders::max_orders) +
                               " orders, and no room for another; take some back: orbweaver orders lists them"}};
+  // Such a number would be the last.
+  if (order->number > orders.next_number() + max_number_step)
+    return json{{"error", "the order's number is too far above those that this peer knows"}};
   const OperatorOrder wanted = *order;
   const Result<bool> news = around_.directives.learn(step, {std::move(*order)});
   if (!news) return tl::make_unexpected(news.error());

@@ -7,6 +7,7 @@
 #include "node/errors/storage_error.h"
 #include "node/overloaded.h"
 #include "node/peer/meta_row.h"
+#include "node/settings/disk_room.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -245,6 +246,7 @@ Result<void> Peer::step(const Step& step, Event& event) {
   if (step.now - state_.stepped >= state_.settings.suspicion_time) fence_.raise();
   state_.note_step(step.now);
   faults_.say_dropped_rows(step);
+  say_disk_room(step);
   ORBWEAVER_TRY(
       std::visit(Overloaded{[&](MessageEvent& message) { return receive(step, message); },
                             [&](const FetchEnded& ended) { return fetches_.outcomes.on_fetch_ended(step, ended); },
@@ -326,6 +328,21 @@ Result<void> Peer::write_address(const Step& step) {
   commit.meta.emplace_back(meta_name::address, members_.membership().self().address);
   ORBWEAVER_TRY(records_.writer.commit(step, commit));
   return {};
+}
+
+void Peer::note_use(MemoryUse memory, ProcessUse process) {
+  // Where the system does not tell the size, nothing is known of the room either.
+  if (process.disk_size > 0) {
+    const std::uint64_t least = min_free_disk(state_.settings.min_free_disk, process.disk_size);
+    state_.disk_low = is_disk_low(process.disk_free, least, state_.disk_low);
+  }
+  status_.note_use(std::move(memory), process);
+}
+
+void Peer::say_disk_room(const Step& step) {
+  if (std::exchange(disk_was_low_, state_.disk_low) == state_.disk_low) return;
+  if (state_.disk_low) step.log(LogLevel::warning, "node", "the disk is almost full: nothing is asked for");
+  if (!state_.disk_low) step.log(LogLevel::info, "node", "the disk has room again");
 }
 
 // What was fetched last is known elsewhere too: else a peer that takes over would ask for it again. Others may be slow.

@@ -57,6 +57,8 @@ class Peer {
   // As this peer knows it.
   const ring::HashRing& ring() const { return members_.view().ring(); }
   bool is_member() const { return members_.membership().self().state == ring::MemberState::active; }
+  // The use of all shares of memory, and of the machine, as the loop has found it.
+  void note_use(MemoryUse memory, ProcessUse process);
   PeerStatus& status() { return status_; }
   const PeerStatus& status() const { return status_; }
   ring::TableSizes tables() const;
@@ -85,6 +87,7 @@ class Peer {
   Result<void> after(const Step& step);
   Result<void> send_batches(const Step& step);
   bool drained(Time now);
+  void say_disk_room(const Step& step);
   bool may_walk() const { return verdicts_.walk.under_way() && fetches_.gate.may_queue_again(); }
 
   // peer_ring.cc
@@ -104,6 +107,7 @@ class Peer {
   std::optional<std::uint64_t> members_written_;           // a digest of the row of members on the disk
   std::map<ring::PeerId, std::string> addresses_written_;  // of the members there, in this life
   bool address_written_ = false;                           // the row of this peer's address is on the disk
+  bool disk_was_low_ = false;                              // in the last step
   bool might_take_ = false;                                // partitions of peers that are gone, in the last step
   Members members_;
   RecordParts records_;

@@ -230,7 +230,11 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
   ORBWEAVER_TRY(directives_.seeds().add(step, sync.seeds));
   ORBWEAVER_TRY(directives_.learn(step, in.from, sync.orders));
   ORBWEAVER_TRY(moves_.hear(step, sync.tenures));
-  directives_.compare(step, in.from, sync.directives_fingerprint);
+  if (sync.seeds.empty() && sync.orders.empty()) {
+    directives_.compare(step, in.from, sync.directives_fingerprint);
+  } else {
+    directives_.compare_brought(step, in.from, sync.directives_fingerprint);
+  }
   if (sync.reply_wanted) messenger_.reply(reply, in.from, membership.answer(sync), step.out);
   return {};
 }

@@ -117,7 +117,8 @@ bool Peer::passive() const {
 
 ring::WaveReply Peer::wave_reply() {
   const storage::Counts& held = state_.store->held();
-  if (held.queued == 0) fetches_.allowance.give_back();
+  // Others may have room.
+  if (held.queued == 0 || state_.disk_low) fetches_.allowance.give_back();
   ring::WaveReply reply;
   reply.ring_fingerprint = members_.view().ring().fingerprint();
   reply.tenures_fingerprint = records_.replication.partition_manager.tenures().fingerprint();
@@ -135,7 +136,7 @@ ring::WaveReply Peer::wave_reply() {
                   {"partitions", records_.replication.partition_manager.held()},
                   {"cap", fetches_.allowance.cap()},
                   {"unspent", fetches_.allowance.unspent()},
-                  {"wants", held.queued > 0 && !fetches_.allowance.may_start() ? 1u : 0u}};
+                  {"wants", held.queued > 0 && !state_.disk_low && !fetches_.allowance.may_start() ? 1u : 0u}};
   if (state_.settings.max_bytes > 0) reply.counts["bytes"] = fetches_.allowance.bytes();
   return reply;
 }

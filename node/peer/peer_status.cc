@@ -149,11 +149,12 @@ json PeerStatus::counts() const {
 json PeerStatus::orders() const {
   const OperatorOrders& orders = around_.directives.orders();
   std::size_t paused = 0, blocked = 0, delays = 0;
-  for (const auto& [host, order] : orders.hosts().hosts) {
-    paused += order.paused ? 1 : 0;
-    blocked += order.blocked ? 1 : 0;
-    delays += order.delay ? 1 : 0;
-  }
+  for (const HostOrders::Orders* const of_hosts : {&orders.hosts().hosts, &orders.hosts().below})
+    for (const auto& [host, order] : *of_hosts) {
+      paused += order.paused ? 1 : 0;
+      blocked += order.blocked ? 1 : 0;
+      delays += order.delay ? 1 : 0;
+    }
   return {{"paused", orders.hosts().ring_paused},
           {"paused_hosts", paused},
           {"blocked_hosts", blocked},
@@ -179,6 +180,7 @@ json PeerStatus::process() const {
                   {"processors", process_.processors}};
   if (process_.disk_size > 0) process["disk_free_bytes"] = process_.disk_free;
   if (process_.disk_size > 0) process["disk_size_bytes"] = process_.disk_size;
+  process["disk_low"] = around_.state.disk_low;
   return process;
 }
 

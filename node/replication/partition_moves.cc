@@ -301,6 +301,8 @@ bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind
                                    const std::function<bool(ring::Partition)>& stays) {
   const Replicator& replicator = replication_->replicator;
   // The partition stays, here or in both places; what must not leave yet goes as it was before.
+  // What returns has been walked: its receiver may have made the visits already, and this peer's copy makes none.
+  if (kind == ring::TransferKind::return_) return !stays(partition);
   if (kind != ring::TransferKind::hand_off && kind != ring::TransferKind::release) return true;
   const bool copied = state_->settings.replicas > 1;
   if (copied && (!replication_->copied_until.settled() || replication_->outbox.safe() == 0)) return false;

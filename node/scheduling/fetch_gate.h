@@ -13,9 +13,10 @@ namespace orbweaver {
 class FetchGate {
  public:
   // All outlive it.
-  FetchGate(const Members& members, const Lifecycle& lifecycle, const Fence& fence, const Directives& directives,
-            const Replicator& replicator)
-      : members_(&members),
+  FetchGate(const PeerState& state, const Members& members, const Lifecycle& lifecycle, const Fence& fence,
+            const Directives& directives, const Replicator& replicator)
+      : state_(&state),
+        members_(&members),
         lifecycle_(&lifecycle),
         fence_(&fence),
         directives_(&directives),
@@ -24,7 +25,7 @@ class FetchGate {
   bool open() const {
     return !lifecycle_->stopping() && !lifecycle_->ending() && fence_->confirmed() &&
            directives_->differing().empty() && !directives_->orders().hosts().ring_paused &&
-           !replicator_->items_full() && !members_->paused();
+           !replicator_->items_full() && !members_->paused() && !state_->disk_low;
   }
   // Why it is not, for "orbweaver status".
   std::vector<std::string> reasons() const;
@@ -33,6 +34,7 @@ class FetchGate {
   bool may_queue_again() const { return fence_->confirmed() && !lifecycle_->stopping() && !replicator_->items_full(); }
 
  private:
+  const PeerState* state_;
   const Members* members_;
   const Lifecycle* lifecycle_;
   const Fence* fence_;

@@ -3,7 +3,8 @@
 namespace orbweaver {
 
 FetchParts::FetchParts(const Around& around)
-    : gate(around.members, around.lifecycle, around.fence, around.directives, around.records.replication.replicator),
+    : gate(around.state, around.members, around.lifecycle, around.fence, around.directives,
+           around.records.replication.replicator),
       allowance(around.state.settings),
       budgets(around.state),
       redirects(around.state.settings),

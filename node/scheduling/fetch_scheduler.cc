@@ -70,9 +70,10 @@ Result<BenchHost*> FetchScheduler::next_host(Time now) {
 Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   host.ahead = {};
   host.elsewhere.clear();
+  const HostOrder order = around_.state.sites.order_of(host.name);
   Time opens = around_.state.sites.first_allowed(host.name, step.now);
-  if (around_.state.sites.order_of(host.name).paused) opens = std::max(opens, step.now + while_paused);
-  if (opens > step.now) {
+  if (order.paused) opens = std::max(opens, step.now + while_paused);
+  if (opens > step.now && !order.blocked) {  // what is blocked waits for nothing
     around_.bench.release(host, opens);
     return {};
   }

@@ -163,6 +163,7 @@ struct Settings {
   std::vector<std::string> allow_ports;                   // of the Fetch standard's bad ports
   std::vector<std::string> status_hosts;                  // names that the status port accepts
   DataAccess data_access = DataAccess::owner;
+  std::uint64_t min_free_disk = 0;               // 0: node/settings/disk_room.h
   std::uint64_t max_text_command_memory = 0;     // address space of a text command
   std::uint32_t max_link_cache_entries = 65536;  // node/frontier/link_cache.h
   std::uint32_t max_batch_records = 0;

@@ -138,7 +138,7 @@ def _seconds(text):
 # --- a disk that is full
 
 
-@scenario(0.45, settings={"archive": "off"}, recorded=True)
+@scenario(0.45, settings={"archive": "off", "min_free_disk": "1B"}, recorded=True)
 def full_disk(stage, short):
     """The busiest of four peers leaves, and while it hands over, the disk of another is full: that one ends with a
     clear message; once it has room it is started again, and nothing is lost."""

@@ -6,6 +6,7 @@ import os
 import random
 import socket
 import subprocess
+import time
 
 import ring
 import speaker
@@ -138,7 +139,10 @@ class FullDisk(ring.Case):
     def check_full(self, peers, leave_bytes, *more, mebibytes=48, still_full=False):
         place = self.small_disk(mebibytes)
         web = self.web(hosts=8, pages=500, latency="5ms")
-        command = self.crawl_arguments(web, "--peers", peers, "--max-fetches", 4, *more, out="small/crawl")
+        # With the usual min_free_disk it would wait for room, as the next test shows.
+        command = self.crawl_arguments(
+            web, "--peers", peers, "--max-fetches", 4, "--min-free-disk", "1B", *more, out="small/crawl"
+        )
         crawl = self.keep(ring.Process([ring.BINARY, *command], self.dir, "crawling"))
         ring.wait_until("it crawls", lambda: web.total() >= 40 or not crawl.running())
         self.fill(place, leave_bytes)
@@ -160,6 +164,32 @@ class FullDisk(ring.Case):
             self.assertEqual(
                 web.expected() - set(warcs.read_all(place / "crawl")), set(), "fetched and not in the archive"
             )
+
+    @ring.about(15)
+    def test_a_peer_whose_disk_is_almost_full_waits_for_room(self):
+        place = self.small_disk(96)
+        web = self.web(hosts=8, pages=500, latency="5ms")
+        command = self.crawl_arguments(web, "--max-fetches", 4, "--min-free-disk", "30MiB", out="small/crawl")
+        crawl = self.keep(ring.Process([ring.BINARY, *command], self.dir, "crawling"))
+        ring.wait_until("it crawls", lambda: web.total() >= 40 or not crawl.running())
+        self.fill(place, 15 << 20)
+        where = ("--dir", place / "crawl")
+
+        def reasons():
+            return json.loads(self.ok("status", "--json", *where))["peers"][0]["not_fetching_because"]
+
+        ring.wait_until("it waits", lambda: any("min_free_disk" in reason for reason in reasons()))
+        time.sleep(0.5)  # what was on its way ends
+        before = web.total()
+        time.sleep(1.5)
+        self.assertEqual(web.total(), before)
+        self.assertTrue(crawl.running())
+        code, out, _ = self.run_it("health", *where)
+        self.assertEqual(code, 10)
+        self.assertIn("its disk is almost full", out)
+        (place / "ballast").unlink()
+        self.assertEqual(crawl.wait(), 0, crawl.err)
+        self.check_nothing_lost(web)
 
     @ring.about(15)
     def test_a_peer_ends_with_the_cause_and_goes_on_when_there_is_space(self):

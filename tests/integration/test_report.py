@@ -138,7 +138,7 @@ class Report(ring.Case):
         self.assertEqual(self.urls("failed", "--dir", first.directory, "--host", "two.test"), refused)
         self.assertEqual(len(self.urls("fetched", *where)), 2 + 270)
         sites.mend()
-        self.assertIn("2 peers ask again for what failed", self.ok("retry", "failed", "--status", 410, *where))
+        self.assertIn("what failed is asked for again; 2 peers know it", self.ok("retry", "failed", "--status", 410, *where))
         self.wait_for_rest([first, second])
         self.assertEqual(self.urls("failed", *where), refused)
 

@@ -64,6 +64,7 @@ Fault question(Random& random, const Parameters& p, Fault::Kind kind) {
 void draw_recrawls(Random random, Parameters& p) {
   make_it_last(random, p);
   p.web.validators = random.pick({0U, 500U, 1000U});
+  p.walk_records = random.pick({std::size_t{1}, std::size_t{5}, std::size_t{2048}});
   for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
     Fault fault = question(random, p, Fault::Kind::recrawl);
     fault.at += seconds{3};
@@ -118,6 +119,7 @@ void draw_pieces(Random random, Parameters& p) {
 // Each order at most once: whether it still holds is seen in a peer's counts of orders.
 void draw_orders(Random random, Parameters& p) {
   make_it_last(random, p, 300);
+  p.walk_records = random.pick({std::size_t{1}, std::size_t{5}, std::size_t{2048}});
   for (const char* const what : {"pause", "pause_host", "block", "delay"}) {
     if (random.chance(400)) continue;
     Fault fault = question(random, p, Fault::Kind::order);

@@ -32,6 +32,7 @@ void each_field(P& p, const Visit& visit) {
   visit("max_step", p.max_step);
   visit("queue_bytes", p.queue_bytes);
   visit("moves", p.moves);
+  visit("walk_records", p.walk_records);
   visit("leaves_from", p.leaves_from);
   visit("partitions_a_step", p.partitions_a_step);
   visit("web.seed", p.web.seed);

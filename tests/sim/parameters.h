@@ -87,6 +87,7 @@ struct Parameters {
   Duration max_step{};                   // a peer's step takes up to this; a few take ten times as long
   std::uint32_t moves = 0;               // per mille of starts of a peer that has run before: at another address
   std::uint64_t queue_bytes = 0;         // with max_step: of messages that wait for a busy peer; 0: any
+  std::size_t walk_records = 2048;       // records that an order to visit pages again looks at in one step
   std::size_t leaves_from = 2048;        // records of a partition whose copies are compared leaf by leaf
   std::size_t partitions_a_step = 1024;  // compared in one message; four times as many are planned in a step
 

@@ -194,7 +194,7 @@ void World::start(std::size_t number) {
   begin.fresh_ring = id_from("ring" + salt);
   begin.random_seed = random_.next();
   begin.memory.seen_sets = parameters_.seen_set_bytes;
-  begin.recovery_steps = {parameters_.leaves_from, parameters_.partitions_a_step};
+  begin.recovery_steps = {parameters_.leaves_from, parameters_.partitions_a_step, parameters_.walk_records};
   begin.seeds = peer.seeds;
   begin.wait_for_peers = peer.wait_for_peers;
   begin.at_work = peer.at_work;

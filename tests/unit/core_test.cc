@@ -188,21 +188,20 @@ TEST_F(CoreTest, AJoinersStatusHasTheFieldsAndCountsOfAPeer) {
   EXPECT_EQ(names(before["counts"]), names(after["counts"]));
 }
 
-TEST_F(CoreTest, WhatAJoinerWasStartedWithOutlivesItAndIsThePeersOnceItIsLetIn) {
+TEST_F(CoreTest, PagesAtWorkOutliveAJoinerAndAnOrderToVisitAgainIsThePeers) {
   at_work_ = {storage::UrlKey{}};
-  recrawl_ = now_;
   open();
   at_work_.clear();
-  recrawl_.reset();
   const auto crashes = [this] { return store_->meta_rows(std::string(meta_name::crashed))->size(); };
-  const auto recrawl = [this] { return store_->meta(std::string(meta_name::recrawl))->value_or(""); };
   EXPECT_EQ(crashes(), 1u);
-  EXPECT_NE(recrawl(), "");
+  recrawl_ = now_;
   open();  // it was killed before any member let it in
+  recrawl_.reset();
   receive(welcome());
   ASSERT_TRUE(core_->has_ring());
   EXPECT_EQ(crashes(), 1u);
-  EXPECT_NE(recrawl(), "") << "the walk is the peer's";
+  EXPECT_EQ(core_->own_status()["orders"]["rows"], 1);
+  EXPECT_NE(store_->meta(std::string(meta_name::recrawl))->value_or(""), "") << "the walk has begun";
 }
 
 // The members may have ended the crawl meanwhile, and hold what became of the seeds. A restart changes nothing.

@@ -63,22 +63,34 @@ TEST_F(DirectivesTest, OfManyVisitsOnlyThoseThatAreKeptBegin) {
   EXPECT_EQ(visits_.size(), OperatorOrders::max_visits);
 }
 
-TEST_F(DirectivesTest, APeerThatKnowsOthersIsSentAllOnceInAWhile) {
+TEST_F(DirectivesTest, APeerThatKnowsOthersIsSentTheOrdersAndThenTheSeeds) {
   ASSERT_TRUE(directives_.seeds().add(rig_.step(), {"http://a.test/"}));
   ASSERT_TRUE(directives_.learn(rig_.step(), {order("block b.test", 1)}));
   rig_.clear();
   directives_.compare(rig_.step(), rig_id(2), 7);
   directives_.compare(rig_.step(), rig_id(2), 7);
-  const auto sent = rig_.sent<ring::Sync>();
-  ASSERT_EQ(sent.size(), 2u);
+  auto sent = rig_.sent<ring::Sync>();
+  ASSERT_EQ(sent.size(), 1u) << "once in a while";
   EXPECT_EQ(sent[0].orders, directives_.orders().texts());
-  EXPECT_EQ(sent[1].seeds, std::vector<std::string>{"http://a.test/"});
   EXPECT_EQ(sent[0].directives_fingerprint, directives_.fingerprint());
   EXPECT_TRUE(directives_.differing().contains(rig_id(2)));
+  rig_.now += std::chrono::seconds{1};
+  directives_.compare(rig_.step(), rig_id(2), 7);
+  sent = rig_.sent<ring::Sync>();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[1].seeds, std::vector<std::string>{"http://a.test/"});
   directives_.compare(rig_.step(), rig_id(2), 0);
   EXPECT_TRUE(directives_.differing().contains(rig_id(2))) << "it said nothing";
   directives_.compare(rig_.step(), rig_id(2), directives_.fingerprint());
   EXPECT_TRUE(directives_.differing().empty());
+}
+
+TEST_F(DirectivesTest, WhoBroughtWhatIsKnownIsToldThatAllIsEqual) {
+  directives_.compare_brought(rig_.step(), rig_id(2), directives_.fingerprint());
+  const auto sent = rig_.sent<ring::Sync>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].directives_fingerprint, directives_.fingerprint());
+  EXPECT_TRUE(sent[0].seeds.empty() && sent[0].orders.empty());
 }
 
 TEST_F(DirectivesTest, AStrangerHoldsNothingBack) {

@@ -47,6 +47,22 @@ TEST_F(FetchGateTest, ClosedWhileAnotherPeerKnowsOtherSeedsAndThatOneIsNamed) {
   expect_open();
 }
 
+TEST_F(FetchGateTest, ClosedWhileAnOperatorHasPausedTheCrawl) {
+  start();
+  ASSERT_TRUE(*parts_->directives.learn(step(), {{"pause", "yes", 1, rig_id(1), now_}}));
+  expect_closed("orbweaver resume");
+  ASSERT_TRUE(*parts_->directives.learn(step(), {{"pause", "", 2, rig_id(1), now_}}));
+  expect_open();
+}
+
+TEST_F(FetchGateTest, ClosedWhileTheDiskIsAlmostFull) {
+  start();
+  parts_->state.disk_low = true;
+  expect_closed("min_free_disk");
+  parts_->state.disk_low = false;
+  expect_open();
+}
+
 TEST_F(FetchGateTest, ClosedWhileTooManyWritesWaitForTheirSecondCopy) {
   settings().replicas = 2;
   settings().max_outbox_records_in_memory = 1;

@@ -108,6 +108,8 @@ TEST_F(OwnAnswersTest, AnOrderIsTakenWithItsStampAndListed) {
   late["number"] = 1;
   EXPECT_EQ(ask("order", {{"order", late.dump()}})["taken"], false) << "a later one is known";
   EXPECT_TRUE(parts_->state.sites.order_of("a.test").blocked);
+  late["number"] = std::uint64_t{1} << 40;
+  EXPECT_TRUE(has(error_of("order", {{"order", late.dump()}}), "number"));
   EXPECT_FALSE(error_of("order", {{"order", "rubbish"}}).empty());
   EXPECT_FALSE(error_of("order", {{"kind", "dance"}}).empty());
 }
@@ -120,6 +122,9 @@ TEST_F(OwnAnswersTest, ARingHasNoMoreOrdersThanItMayHave) {
   for (std::size_t host = 0; host < OperatorOrders::max_orders; ++host) ASSERT_EQ(block(host)["taken"], true);
   EXPECT_TRUE(has(block(OperatorOrders::max_orders).value("error", ""), "orbweaver orders"));
   EXPECT_EQ(block(0)["taken"], true) << "an order that is known may change";
+  EXPECT_EQ(ask("recrawl")["taken"], true) << "a visit takes no place";
+  EXPECT_EQ(ask("order", {{"kind", "block"}, {"host", "h1.test"}, {"value", ""}})["taken"], true);
+  EXPECT_EQ(block(OperatorOrders::max_orders)["taken"], true) << "there is room again";
 }
 
 // --- recrawl
