@@ -341,8 +341,8 @@ void Peer::note_use(MemoryUse memory, ProcessUse process) {
 
 void Peer::say_disk_room(const Step& step) {
   if (std::exchange(disk_was_low_, state_.disk_low) == state_.disk_low) return;
-  if (state_.disk_low) step.log(LogLevel::warning, "node", "the disk is almost full: nothing is asked for");
-  if (!state_.disk_low) step.log(LogLevel::info, "node", "the disk has room again");
+  if (state_.disk_low) step.log(LogLevel::warning, "node", "the disk is almost full: nothing is asked for", {});
+  if (!state_.disk_low) step.log(LogLevel::info, "node", "the disk has room again", {});
 }
 
 // What was fetched last is known elsewhere too: else a peer that takes over would ask for it again. Others may be slow.
