@@ -1,5 +1,5 @@
-// orbweaver pause, resume, block, unblock, delay, orders: what an operator tells the whole ring, running or stopped. How
-// each command gives its order, also recrawl and retry.
+// orbweaver pause, resume, block, unblock, delay, orders: what an operator tells the whole ring, running or stopped.
+// And how each command gives its order, also recrawl and retry.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -24,8 +24,8 @@ inline constexpr Duration max_ordered_delay = std::chrono::hours{24};
 struct OperatorOrder {
   enum class Kind : std::uint8_t { pause, block, delay, visit, unknown };
 
-  // "pause" (the ring), "pause HOST", "block HOST", "delay HOST", "visit …". "*.HOST" is the host and all below it. A name of another kind comes from a later
-  // release: it is kept and passed on, and has no effect.
+  // "pause" (the ring), "pause HOST", "block HOST", "delay HOST", "visit …". "*.HOST" is the host and all below it. A
+  // name of another kind comes from a later release: it is kept and passed on, and has no effect.
   std::string name;
   // "yes"; of a delay microseconds; of a visit what to visit, as JSON. Empty: there is no such order any more.
   std::string value;

@@ -1,5 +1,5 @@
-// What every part of a peer may read and no part changes: its settings and what is made of them, its store, its
-// identity, the times that the parts use. The peer itself sets the last step, and what it knows of its disk. Thread rule: one owner (the peer's loop).
+// What every part of a peer may read and no part changes: settings, store, identity, the times that parts use, whether
+// the disk is low. The peer itself sets the last step and the disk. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>

@@ -478,7 +478,8 @@ void World::step(std::size_t number, Event event) {
   }
   const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
   peer.idle_ticks = again_at_once ? peer.idle_ticks + 1 : 0;
-  if (peer.idle_ticks > max_idle_ticks + parameters_.settings.partitions / parameters_.partitions_a_step)
+  const std::size_t walk_steps = peer.store->counts().discovered() / parameters_.walk_records;
+  if (peer.idle_ticks > max_idle_ticks + walk_steps + parameters_.settings.partitions / parameters_.partitions_a_step)
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
   set_wake(number);
   occupy(number);
