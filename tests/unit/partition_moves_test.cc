@@ -415,6 +415,32 @@ TEST_F(PartitionMovesWithReplicas, WhatTheHolderAsksForWhileItIsReturnedIsReturn
   EXPECT_EQ(over + returns().size(), 1u);
 }
 
+// Its holder may have made a visit already that this peer's copy has not been queued for.
+TEST_F(PartitionMovesWithReplicas, WhatIsReturnedHasBeenWalked) {
+  const View& view = rig_.members.view();
+  ring::Partition partition = 0;
+  while (view.owns(partition)) ++partition;
+  ASSERT_TRUE(moves_.hear(rig_.step(), {{partition, {2, rig_id(2)}}}));
+  storage::Commit commit;
+  storage::Merge page;
+  page.key.host.partition = partition;
+  page.record.url = "http://a.example/";
+  commit.merges.push_back(page);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  const auto returns = [&](bool walks) {
+    rig_.clear();
+    rig_.now += std::chrono::seconds(1);
+    EXPECT_TRUE(moves_.tick(rig_.step(), true, [walks](ring::Partition) { return walks; }));
+    std::vector<ring::Roots> asked = rig_.sent<ring::Roots>();
+    return std::count_if(asked.begin(), asked.end(),
+                         [](const ring::Roots& roots) { return roots.kind == ring::TransferKind::return_; });
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(returns(true), 0);
+  std::ptrdiff_t asked = 0;
+  for (int i = 0; i < 20 && asked == 0; ++i) asked = returns(false);
+  EXPECT_EQ(asked, 1);
+}
+
 // A partition with a page and a robots.txt that another peer owns by now.
 class HandOverTest : public PartitionMovesWithReplicas {
  protected:
