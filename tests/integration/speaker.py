@@ -85,7 +85,7 @@ def member(identity, address, state=ACTIVE, incarnation=None, capacity=100, susp
 
 
 def sync(members=(), tenures=(), seeds=()):
-    return [False, list(members), list(seeds), list(tenures), 0]
+    return [False, list(members), list(seeds), list(tenures), 0, []]
 
 
 def message(kind, body, ring=ZERO, sender=b"\x99" * 16):

@@ -254,7 +254,7 @@ class OthersDirectories(ring.Case):
 class NoPeerRuns(ring.Case):
     """Commands that need a peer that runs."""
 
-    COMMANDS = (["stop"], ["leave"], ["seed", "http://a.test/"], ["recrawl"], ["forget", "ab"], ["traps", "--readmit"])
+    COMMANDS = (["stop"], ["leave"], ["seed", "http://a.test/"], ["forget", "ab"], ["traps", "--readmit"])
 
     def test_a_peer_that_was_stopped(self):
         node = self.node("k1", *ring.QUICK)

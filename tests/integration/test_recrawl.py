@@ -205,6 +205,10 @@ class Recrawl(ring.Case):
         summary = json.loads(self.ok("crawl", *arguments, "--recrawl", "0s"))
         self.assertTrue(summary["finished"])
         self.assertEqual([path for path, _ in self.site.take()], [path for path, _ in self.FIRST])
+        # Its directories take the order while no peer runs.
+        self.assertIn("2 peers know it, and act by it", self.ok("recrawl", "--dir", self.dir / "crawl"))
+        self.assertTrue(json.loads(self.ok("crawl", *arguments))["finished"])
+        self.assertEqual([path for path, _ in self.site.take()], [path for path, _ in self.FIRST])
 
     def test_bad_input(self):
         self.refused(3, ["--older-than", "soon"], "recrawl", "--older-than", "soon")
