@@ -10,6 +10,7 @@ import ring
 LINKS = 400_000
 CHAINS = 8  # hosts, on each of which a page leads to the next
 PARTS = 5  # of the time that the huge pages take
+SHORTEST_PART = 0.15  # s
 
 
 class Web:
@@ -70,11 +71,13 @@ class HugePage(ring.Case):
         self.start_crawl(web, "--trap-depth", 60_000, *arguments, scope="host")
         ring.wait_until("pages that the huge ones lead to are asked for", lambda: len(web.led_on) == count)
         first, last = min(web.sent.values()), max(web.led_on.values())
-        meanwhile = [0] * PARTS
+        # A pause of up to 100 ms is allowed: on a fast machine a fifth of the time is shorter.
+        parts = max(2, min(PARTS, int((last - first) / SHORTEST_PART)))
+        meanwhile = [0] * parts
         for at in list(web.asked):
             if first <= at < last:
-                meanwhile[int((at - first) / (last - first) * PARTS)] += 1
-        self.assertTrue(all(meanwhile), f"requests to other hosts, in {PARTS} parts of {last - first:.2f} s: {meanwhile}")
+                meanwhile[int((at - first) / (last - first) * parts)] += 1
+        self.assertTrue(all(meanwhile), f"requests to other hosts, in {parts} parts of {last - first:.2f} s: {meanwhile}")
 
     @ring.about(10)
     def test_other_hosts_are_asked_while_it_is_read(self):
