@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -10,8 +11,8 @@
 #include "node/cli/ask.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
+#include "node/cli/stopped_ring.h"
 #include "node/cli/url_source.h"
-#include "node/crawl/peer_words.h"
 #include "node/settings/units.h"
 #include "node/system/clock.h"
 #include "node/terminal/command_line.h"
@@ -67,6 +68,8 @@ int delay(const Options& options) {
                                               : " is left alone for " + options.delay + " after each request"));
 }
 
+std::uint64_t number_of(const json& row) { return row.value("number", std::uint64_t{0}); }
+
 // "pause a.test", "delay a.test 5s".
 std::string words_of(const json& row) {
   const std::string name = row.value("name", "");
@@ -76,29 +79,18 @@ std::string words_of(const json& row) {
   return name.starts_with("visit ") ? "visit again " + value : name;
 }
 
-Result<json> known_orders(const PeerTarget& target) {
-  const Result<bool> live = any_runs(target);
-  if (!live) return tl::make_unexpected(live.error());
-  if (*live) return ask_peer(target, "orders", json::object(), false);
-  const Result<OperatorOrders> orders = stopped_orders(target.directory);
-  if (!orders) return tl::make_unexpected(orders.error());
-  json rows = json::array();
-  for (const auto& [name, order] : orders->all())
-    rows.push_back({{"name", name},
-                    {"value", order.value},
-                    {"given", utc(order.given)},
-                    {"peer", order.peer.hex()},
-                    {"number", order.number}});
-  return json{{"orders", std::move(rows)}};
-}
-
 int list(const Options& options) {
-  Result<json> answer = known_orders(options.target);
+  const Result<json> answer = ask_or_read(options.target, "orders", json::object());
   if (!answer) return failed(answer.error());
-  json& rows = (*answer)["orders"];
-  std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) {
-    return a.value("number", std::uint64_t{0}) < b.value("number", std::uint64_t{0});
-  });
+  // One peer's answer; or those of all directories, which may not know the same.
+  std::map<std::string, json> latest;
+  for (const json& part : answer->contains("peers") ? (*answer)["peers"] : json::array({*answer}))
+    for (const json& row : part.value("orders", json::array()))
+      if (json& known = latest[row.value("name", "")]; known.is_null() || number_of(known) < number_of(row))
+        known = row;
+  json rows = json::array();
+  for (auto& [name, row] : latest) rows.push_back(std::move(row));
+  std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) { return number_of(a) < number_of(b); });
   if (options.as_json) {
     say_json(rows);
     return 0;

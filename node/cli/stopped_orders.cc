@@ -131,9 +131,7 @@ Result<std::size_t> order_stopped(const std::string& directory, const std::strin
   const OperatorOrders known = all_of(peers);
   const Result<OperatorOrder> order = read_order(verb, body, peers.front(), known);
   if (!order) return tl::make_unexpected(order.error());
-  if (known.full() && order->kind() != OperatorOrder::Kind::visit && !order->value.empty())
-    return fail(ErrorCode::invalid_input, "the ring has " + std::to_string(OperatorOrders::max_orders) +
-                                              " orders, and no room for another; orbweaver orders lists them");
+  if (!known.has_room_for(*order)) return fail(ErrorCode::invalid_input, std::string(OperatorOrders::full_words));
   const bool visit = order->kind() == OperatorOrder::Kind::visit;
   // Nothing is written before all can be: a copy would be visited again whose holder is not.
   for (Opened& peer : peers) {
@@ -160,12 +158,6 @@ Result<std::size_t> order_stopped(const std::string& directory, const std::strin
     if (const auto written = peer.store.commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
   }
   return peers.size();
-}
-
-Result<OperatorOrders> stopped_orders(const std::string& directory) {
-  const Result<std::vector<Opened>> opened = open_all(directory);
-  if (!opened) return tl::make_unexpected(opened.error());
-  return all_of(*opened);
 }
 
 }  // namespace orbweaver

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "node/base.h"
-#include "node/coordination/operator_orders.h"
 
 namespace orbweaver {
 
@@ -16,8 +15,5 @@ namespace orbweaver {
 // unreachable when none has, or when the ring has peers elsewhere; the ring has too many orders; the order's own
 // faults. If a store fails as it is written, those before have the order.
 Result<std::size_t> order_stopped(const std::string& directory, const std::string& verb, const nlohmann::json& body);
-
-// The orders that the peers there know. Errors: as above.
-Result<OperatorOrders> stopped_orders(const std::string& directory);
 
 }  // namespace orbweaver

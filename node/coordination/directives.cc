@@ -99,11 +99,14 @@ void Directives::compare(const Step& step, const ring::PeerId& from, std::uint64
   if (fingerprint == 0) return;
   if (fingerprint == fingerprint_) return forget_peer(from);
   // A peer that is gone is not waited for because of a late message.
-  if (members_->is_reachable(from)) differing_.insert(from);
+  const bool member = members_->is_reachable(from);
+  if (member) differing_.insert(from);
   if (step.now < next_compare_) return;
   next_compare_ = step.now + compare_every;
-  // Orders are news more often, and few. There may be very many seeds.
-  if (orders_.size() > 0 && sent_orders_.insert(from).second) return send_orders(step, from);
+  // Orders are news more often, and few. There may be very many seeds: a member is sent them if it differs still.
+  const bool orders = orders_.size() > 0 && (!member || sent_orders_.insert(from).second);
+  if (orders) send_orders(step, from);
+  if (orders && member) return;
   sent_orders_.erase(from);
   seeds_.send(step, from, {seeds_.all().begin(), seeds_.all().end()});
 }

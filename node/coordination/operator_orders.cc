@@ -28,14 +28,15 @@ bool goes_before(const OperatorOrder& a, const OperatorOrder& b) {
   return a_counts != b_counts ? b_counts : a.stamp() < b.stamp();
 }
 
-std::optional<Duration> delay_of(const OperatorOrder& order) {
-  std::int64_t micros = 0;
-  const char* const end = order.value.data() + order.value.size();
-  if (std::from_chars(order.value.data(), end, micros).ptr != end || micros < 0) return std::nullopt;
-  return std::min(Duration(micros), max_ordered_delay);
-}
-
 }  // namespace
+
+std::optional<Duration> read_ordered_delay(std::string_view value) {
+  std::int64_t micros = 0;
+  const char* const end = value.data() + value.size();
+  const auto [at, error] = std::from_chars(value.data(), end, micros);
+  if (error != std::errc() || at != end || micros < 0) return std::nullopt;
+  return Duration(micros);
+}
 
 Kind OperatorOrder::kind() const {
   const std::string_view word = std::string_view(name).substr(0, name.find(' '));
@@ -103,6 +104,12 @@ bool OperatorOrders::take(OperatorOrder order) {
   return true;
 }
 
+bool OperatorOrders::has_room_for(const OperatorOrder& order) const {
+  if (holding_ < max_orders || order.value.empty() || order.kind() == Kind::visit) return true;
+  const auto known = orders_.find(order.name);
+  return known != orders_.end() && !known->second.value.empty();
+}
+
 std::uint64_t OperatorOrders::next_number() const {
   std::uint64_t greatest = 0;
   for (const auto& [name, order] : orders_) greatest = std::max(greatest, order.number);
@@ -166,7 +173,7 @@ void OperatorOrders::settle() {
         of_host().blocked = true;
         break;
       case Kind::delay:
-        of_host().delay = delay_of(order);
+        if (const auto delay = read_ordered_delay(order.value)) of_host().delay = std::min(*delay, max_ordered_delay);
         break;
       case Kind::visit:
       case Kind::unknown:

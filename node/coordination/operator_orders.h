@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -20,6 +21,9 @@ namespace orbweaver {
 
 // As that of the settings.
 inline constexpr Duration max_ordered_delay = std::chrono::hours{24};
+
+// Of an order's value: microseconds. Nothing: it is no delay.
+std::optional<Duration> read_ordered_delay(std::string_view value);
 
 struct OperatorOrder {
   enum class Kind : std::uint8_t { pause, block, delay, visit, unknown };
@@ -61,8 +65,10 @@ class OperatorOrders {
   bool take(OperatorOrder order);
   void settle();
   bool contains(const std::string& name) const { return orders_.contains(name); }
-  // No room for another order that holds. A visit takes the place of the oldest one.
-  bool full() const { return holding_ >= max_orders; }
+  // For an order of a command. A visit takes the place of the oldest one.
+  bool has_room_for(const OperatorOrder& order) const;
+  static constexpr std::string_view full_words =
+      "1,000 orders hold, and there is no room for another; take some back: orbweaver orders lists them";
   std::uint64_t next_number() const;
 
   const std::map<std::string, OperatorOrder>& all() const { return orders_; }

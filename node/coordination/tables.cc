@@ -34,7 +34,9 @@ ring::TableSizes SeedSet::tables() const { return {{"seeds.due", due_.size()}}; 
 
 ring::TableSizes Directives::tables() const {
   ring::TableSizes sizes = seeds_.tables();
-  ring::append(sizes, {{"directives.differing", differing_.size()}, {"directives.orders", orders_.size()}});
+  ring::append(sizes, {{"directives.differing", differing_.size()},
+                       {"directives.sent_orders", sent_orders_.size()},
+                       {"directives.orders", orders_.size()}});
   return sizes;
 }
 

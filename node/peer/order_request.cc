@@ -1,7 +1,7 @@
 #include "node/peer/order_request.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "node/crawl/outside_json.h"
 #include "node/links/recrawl_walk.h"
@@ -24,10 +24,8 @@ Result<OperatorOrder> visit(const json& body, const OrderSource& source) {
 std::string wrong_value(const std::string& kind, const std::string& value) {
   if (value.empty()) return {};
   if (kind != "delay") return value == "yes" ? "" : "the value of a " + kind + " is yes, or empty";
-  std::int64_t micros = -1;
-  const char* const end = value.data() + value.size();
-  if (std::from_chars(value.data(), end, micros).ptr != end || micros < 0 || Duration(micros) > max_ordered_delay)
-    return "a delay has 0 to 24 hours";
+  const std::optional<Duration> delay = read_ordered_delay(value);
+  if (!delay || *delay > max_ordered_delay) return "a delay has 0 to 24 hours";
   return {};
 }
 

@@ -120,11 +120,7 @@ Result<json> OwnAnswers::order(const Step& step, const json& body) {
   if (around_.lifecycle.stopping()) return json{{"error", "this peer is stopping"}};
   if (visit && (around_.ends.crawl.closed() || around_.lifecycle.ending())) return json{{"error", ending_words}};
   if (visit && !orders.contains(name) && around_.verdicts.walk.full()) return json{{"error", RecrawlWalk::full_words}};
-  const auto before = orders.all().find(name);
-  const bool held = before != orders.all().end() && !before->second.value.empty();
-  if (!visit && !held && !order->value.empty() && orders.full())
-    return json{{"error", "the ring has " + std::to_string(OperatorOrders::max_orders) +
-                              " orders, and no room for another; take some back: orbweaver orders lists them"}};
+  if (!orders.has_room_for(*order)) return json{{"error", OperatorOrders::full_words}};
   // Such a number would be the last.
   if (order->number > orders.next_number() + max_number_step)
     return json{{"error", "the order's number is too far above those that this peer knows"}};

@@ -94,8 +94,12 @@ TEST_F(DirectivesTest, WhoBroughtWhatIsKnownIsToldThatAllIsEqual) {
 }
 
 TEST_F(DirectivesTest, AStrangerHoldsNothingBack) {
+  ASSERT_TRUE(directives_.learn(rig_.step(), {order("pause", 1)}));
   directives_.compare(rig_.step(), rig_id(9), 7);
   EXPECT_TRUE(directives_.differing().empty());
+  for (const ring::TableSize& table : directives_.tables()) {
+    EXPECT_TRUE(table.name != "directives.sent_orders" || table.entries == 0) << table.entries;
+  }
 }
 
 TEST_F(DirectivesTest, OfAMessageWhatCannotBeReadIsLeftOut) {

@@ -142,10 +142,14 @@ TEST(OperatorOrders, ItIsFullOfOrdersThatHold) {
   std::vector<OperatorOrder> all;
   for (std::uint64_t i = 1; i <= OperatorOrders::max_orders; ++i)
     all.push_back(order("block h" + std::to_string(i), "yes", i));
-  EXPECT_TRUE(table(all).full());
+  const OperatorOrder another = order("pause x.test", "yes", 6000);
+  EXPECT_FALSE(table(all).has_room_for(another));
+  EXPECT_TRUE(table(all).has_room_for(order("block h1", "yes", 6000))) << "it holds already";
+  EXPECT_TRUE(table(all).has_room_for(order("pause x.test", "", 6000)));
+  EXPECT_TRUE(table(all).has_room_for(order("visit y", "{}", 6000))) << "it takes the place of the oldest";
   all.push_back(order("block h1", "", 5000));
   all.push_back(order("visit x", "{}", 5001));
-  EXPECT_FALSE(table(all).full()) << "one was taken back, and a visit takes no place";
+  EXPECT_TRUE(table(all).has_room_for(another)) << "one was taken back, and a visit takes no place";
 }
 
 class OrderRequest : public testing::Test {

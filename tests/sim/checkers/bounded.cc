@@ -153,6 +153,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"fence.confirmed_by", {each_peer}},
       {"fence.unanswered", {each_peer}},
       {"directives.differing", {each_peer, empty}},
+      {"directives.sent_orders", {each_peer, empty}},
       {"directives.orders", {[](const Sizes&) { return OperatorOrders::max_rows; }}},
       {"seeds.due", {[](const Sizes& s) { return s.pages; }, empty}},
       {"seeds.redirects", {[](const Sizes& s) { return s.pages; }}},
