@@ -10,8 +10,8 @@
 
 namespace orbweaver {
 
-// The answer that the ring would give to `verb` (status, explain, traps, settings or orders), with "read_from": the directories
-// that were read. Errors: unreachable when no peer has run below `directory`, and errors of the stores.
+// The answer that the ring would give to `verb` (status, explain, traps, settings or orders), with "read_from": the
+// directories that were read. Errors: unreachable when no peer has run below `directory`, and errors of the stores.
 Result<nlohmann::json> ask_stopped(const std::string& directory, const std::string& verb, const nlohmann::json& body);
 
 // Asks the running peers. If none runs in `target.directory`, calls ask_stopped() and prints a line about that on
