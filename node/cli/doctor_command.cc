@@ -5,7 +5,7 @@
 #include "node/cli/doctor_machine.h"
 #include "node/cli/doctor_ring.h"
 #include "node/cli/doctor_url.h"
-#include "node/cli/health_command.h"
+#include "node/ring_view/health.h"
 #include "node/cli/peer_directories.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_ring.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "node/cli/health_command.h"
+#include "node/ring_view/health.h"
 #include "node/config/settings_table.h"
 #include "node/settings/site_header.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "node/cli/ask.h"
-#include "node/cli/ledger.h"
+#include "node/ring_view/ledger.h"
 #include "node/cli/order_commands.h"
 #include "node/cli/query_flags.h"
 #include "node/cli/stopped_ring.h"

@@ -12,7 +12,7 @@
 #include "node/cli/ask.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/screen.h"
-#include "node/cli/top_view.h"
+#include "node/cli/top_lines.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 
@@ -39,11 +39,11 @@ class Watch {
  public:
   explicit Watch(PeerTarget target) : target_(std::move(target)) {}
 
-  Result<TopView> look() {
+  Result<RingView> look() {
     Result<json> answer = ask_peer(target_, "status", json::object(), true);
     if (!answer) return tl::make_unexpected(answer.error());
     try {
-      TopView view = top_view(before_ ? &*before_ : nullptr, *answer);
+      RingView view = ring_view(before_ ? &*before_ : nullptr, *answer);
       before_ = std::move(*answer);
       return view;
     } catch (const json::exception& cause) {  // health and ledger read what members say
@@ -52,8 +52,8 @@ class Watch {
     }
   }
   // Two looks, for rates.
-  Result<TopView> first_look() {
-    if (const Result<TopView> first = look(); !first) return first;
+  Result<RingView> first_look() {
+    if (const Result<RingView> first = look(); !first) return first;
     std::this_thread::sleep_for(first_wait);
     return look();
   }
@@ -63,7 +63,7 @@ class Watch {
   std::optional<json> before_;
 };
 
-void print(const TopView& view, const Options& options) {
+void print(const RingView& view, const Options& options) {
   if (options.as_json) return say_json(to_json(view), options.once ? 2 : -1);
   for (const std::string& line : to_lines(view, wide).lines) say("%s\n", line.c_str());
 }
@@ -75,7 +75,7 @@ Duration interval_of(const Options& options) {
 // One after the other, until it is interrupted or nobody reads.
 int print_all(const Options& options) {
   Watch watch(options.target);
-  Result<TopView> view = watch.first_look();
+  Result<RingView> view = watch.first_look();
   if (!view) return failed(view.error());  // a wrong directory, say
   for (;;) {
     if (view) {
@@ -91,9 +91,9 @@ int print_all(const Options& options) {
 
 // What is shown, and how.
 struct Shown {
-  TopView view;
+  RingView view;
   std::string error;  // of the last look; empty: it was answered
-  TopOrder order = TopOrder::none;
+  PeerOrder order = PeerOrder::none;
   std::size_t first_peer = 0;
   bool help = false;
 };
@@ -136,19 +136,19 @@ bool act(Screen::Pressed pressed, Shown& shown) {
       shown.help = !shown.help;
       break;
     case 'i':
-      shown.order = TopOrder::none;
+      shown.order = PeerOrder::none;
       break;
     case 'p':
-      shown.order = TopOrder::pages;
+      shown.order = PeerOrder::pages;
       break;
     case 'u':
-      shown.order = TopOrder::queued;
+      shown.order = PeerOrder::queued;
       break;
     case 'c':
-      shown.order = TopOrder::processors;
+      shown.order = PeerOrder::processors;
       break;
     case 'm':
-      shown.order = TopOrder::memory;
+      shown.order = PeerOrder::memory;
       break;
     default:
       break;
@@ -158,7 +158,7 @@ bool act(Screen::Pressed pressed, Shown& shown) {
 
 int show_all(const Options& options) {
   Watch watch(options.target);
-  Result<TopView> first = watch.look();
+  Result<RingView> first = watch.look();
   if (!first) return failed(first.error());  // a wrong directory, say
   Shown shown;
   shown.view = std::move(*first);
@@ -173,7 +173,7 @@ int show_all(const Options& options) {
       if (pressed.key == Screen::Key::gone || !act(pressed, shown)) return 0;
       continue;
     }
-    if (Result<TopView> view = watch.look(); view) {
+    if (Result<RingView> view = watch.look(); view) {
       shown.view = std::move(*view);
       shown.error.clear();
     } else {

@@ -5,7 +5,7 @@
 
 #include "node/cli/doctor_findings.h"
 #include "node/cli/doctor_ring.h"
-#include "node/cli/health_command.h"
+#include "node/ring_view/health.h"
 #include "node/config/settings_table.h"
 
 namespace orbweaver {

@@ -2,7 +2,7 @@
 // restart. (Counts makes "discovered" as the sum of the states; the recount sees that each record is in exactly one
 // state.) The ring's ledger, made as "orbweaver status --ledger" makes it, shows no difference whenever every peer is
 // up.
-#include "node/cli/ledger.h"
+#include "node/ring_view/ledger.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

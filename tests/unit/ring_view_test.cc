@@ -1,5 +1,5 @@
 // `orbweaver top` and the limit line: what they make of a ring's answers.
-#include "node/cli/top_view.h"
+#include "node/cli/top_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -118,11 +118,11 @@ TEST(RingLimit, PeersOfAnOlderReleaseSayNothing) {
   EXPECT_EQ(ring_limit(nullptr, ring_of({old})).text, "not known: the peers do not say");
 }
 
-TEST(TopView, RatesNeedTwoAnswers) {
+TEST(RingView, RatesNeedTwoAnswers) {
   const json before = ring_of({peer("a", 10, "delays", {{"delays", 9.0}}), peer("b", 10, "delays", {})});
   const json now = ring_of({peer("a", 12, "delays", {{"delays", 11.0}}), peer("b", 12, "delays", {})});
-  EXPECT_FALSE(top_view(nullptr, now).pages);
-  const TopView view = top_view(&before, now);
+  EXPECT_FALSE(ring_view(nullptr, now).pages);
+  const RingView view = ring_view(&before, now);
   EXPECT_DOUBLE_EQ(view.pages.value_or(0), 20);
   EXPECT_DOUBLE_EQ(view.bytes.value_or(0), 2000);
   EXPECT_EQ(view.seconds_up, 12u);
@@ -130,10 +130,10 @@ TEST(TopView, RatesNeedTwoAnswers) {
   EXPECT_EQ(view.peers.size(), 2u);
 }
 
-TEST(TopView, LinesFitTheTerminalAndNameSilentPeers) {
+TEST(RingView, LinesFitTheTerminalAndNameSilentPeers) {
   json now = ring_of({peer("a", 10, "delays", {})});
   now["unreachable"].push_back({{"id", "z"}, {"address", "z.test:7400"}});
-  const TopView view = top_view(nullptr, now);
+  const RingView view = ring_view(nullptr, now);
   for (const std::size_t width : {20u, 80u, 200u}) {
     const TopLines shown = to_lines(view, width);
     ASSERT_EQ(shown.lines.size(), shown.head + 3);
@@ -151,18 +151,18 @@ TEST(TopView, LinesFitTheTerminalAndNameSilentPeers) {
   EXPECT_EQ(narrow.lines[narrow.head].find("ADDRESS"), std::string::npos);
 }
 
-TEST(TopView, PeersAreSortedByAColumn) {
+TEST(RingView, PeersAreSortedByAColumn) {
   json first = peer("a", 1, "delays", {});
   json second = peer("b", 1, "delays", {});
   second["counts"]["queued"] = 50;
-  TopView view = top_view(nullptr, ring_of({second, first}));
+  RingView view = ring_view(nullptr, ring_of({second, first}));
   EXPECT_EQ(view.peers[0].id, "a");
-  sort_peers(view, TopOrder::queued);
+  sort_peers(view, PeerOrder::queued);
   EXPECT_EQ(view.peers[0].id, "b");
 }
 
-TEST(TopView, AsJsonHasNoRateThatIsNotKnown) {
-  const json shown = to_json(top_view(nullptr, ring_of({peer("a", 10, "delays", {})})));
+TEST(RingView, AsJsonHasNoRateThatIsNotKnown) {
+  const json shown = to_json(ring_view(nullptr, ring_of({peer("a", 10, "delays", {})})));
   EXPECT_TRUE(shown["pages_per_second"].is_null());
   EXPECT_EQ(shown["limit"]["by"], "delays");
   EXPECT_EQ(shown["peers"][0]["queued"], 5);

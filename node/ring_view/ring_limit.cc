@@ -1,4 +1,4 @@
-#include "node/cli/ring_limit.h"
+#include "node/ring_view/ring_limit.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "node/cli/ledger.h"
+#include "node/ring_view/ledger.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
