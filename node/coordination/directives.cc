@@ -96,7 +96,8 @@ void Directives::send_orders(const Step& step, const ring::PeerId& to) const {
 }
 
 void Directives::compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
-  if (fingerprint == 0) return;
+  // It may have been sent to an address that was another member's: this peer says what it knew then.
+  if (fingerprint == 0 || from == state_->id) return;
   if (fingerprint == fingerprint_) return forget_peer(from);
   // A peer that is gone is not waited for because of a late message.
   const bool member = members_->is_reachable(from);

@@ -27,6 +27,7 @@ bool PartitionManager::copies_complete(ring::Partition partition, const View& vi
 }
 
 void PartitionManager::note_unsent(ring::Partition partition, const View& view) {
+  transfers_.note_unsent(partition);
   if (!holds(partition)) {
     returned_in_part_.insert(partition);
     return;

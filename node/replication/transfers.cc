@@ -155,6 +155,13 @@ void Transfers::begin_anew(ring::Partition partition) {
   for (const ring::PeerId& to : peers->second) restart({to, partition}, tasks_.at({to, partition}), Time{});
 }
 
+void Transfers::note_unsent(ring::Partition partition) {
+  const auto peers = peers_of_.find(partition);
+  if (peers == peers_of_.end()) return;
+  for (const ring::PeerId& to : peers->second)
+    if (State& state = tasks_.at({to, partition}); state.stage > Stage::getting_ready) state.in_part = true;
+}
+
 void Transfers::send_anew(const Task& task) {
   const auto found = tasks_.find(task);
   if (found == tasks_.end() || !std::exchange(found->second.extras.already_sent, false)) return;

@@ -93,6 +93,8 @@ class Transfers {
   bool cancel_of(ring::TransferKind kind, const Task& task);
   // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
+  // A page's outcome was not copied, and is not sent by itself: a transfer that has begun may have passed it.
+  void note_unsent(ring::Partition partition);
   // The other peer lacks what was sent already.
   void send_anew(const Task& task);
   // Cancels the partition's tasks that `keep` denies.
@@ -214,6 +216,7 @@ class Transfers {
   void ask(const Turn& turn);
   Result<void> compare_leaves(const Turn& turn);
   Result<void> send(const Turn& turn);
+  void finish(const Task& task);
   Result<bool> send_one(const Turn& turn);
   Result<void> fill_batch(Time now, const World& world, ring::Partition partition, State& state,
                           std::vector<ring::BatchRecord>& records, std::size_t& bytes);

@@ -110,7 +110,7 @@ Result<bool> Transfers::send_one(const Turn& turn) {
     }
     list(turn.target, partition, state, state.active());
   }
-  for (const Task& task : over) end(task, false);
+  for (const Task& task : over) finish(task);
   if (partitions.empty()) return false;
   batch.sequence = turn.world.new_sequence();
   records_sent_ += records.size();
@@ -118,6 +118,17 @@ Result<bool> Transfers::send_one(const Turn& turn) {
   batch.records = std::move(records);
   turn.out.push_back({to, turn.target.window.add(turn.now, std::move(batch), std::move(partitions))});
   return true;
+}
+
+// All of it was sent. What came in since it was compared goes too, but not for ever: links may come all the time.
+void Transfers::finish(const Task& task) {
+  State& state = tasks_.at(task);
+  if (state.kind == ring::TransferKind::hand_off && state.root != store_->root(task.partition) &&
+      state.passes < max_passes) {
+    restart(task, state, ticked_, Stage::getting_ready);
+  } else {
+    end(task, false);
+  }
 }
 
 Result<void> Transfers::send(const Turn& turn) {
@@ -145,13 +156,7 @@ bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
     list(target->second, partition, state, state.active());
     if (!state.all_sent() || state.in_flight > 0) continue;
     if (returns(state.kind) && !state.complete_sent) continue;
-    // What came in meanwhile goes too, but not for ever: links may come all the time.
-    if (state.kind == ring::TransferKind::hand_off && state.root != store_->root(partition) &&
-        state.passes < max_passes) {
-      restart(Task(task->first), state, ticked_, Stage::getting_ready);
-    } else {
-      end(Task(task->first), false);
-    }
+    finish(Task(task->first));
   }
   return true;
 }

@@ -102,6 +102,14 @@ TEST_F(DirectivesTest, AStrangerHoldsNothingBack) {
   }
 }
 
+// Seed 1509 of the simulator: a peer that has lost its disk has the address of the member that it was. What it sends to
+// that one comes back, and may be from before it learned of an order.
+TEST_F(DirectivesTest, WhatThisPeerOnceSaidHoldsNothingBack) {
+  ASSERT_TRUE(directives_.learn(rig_.step(), {order("pause a.test", 1)}));
+  directives_.compare(rig_.step(), rig_.state.id, 7);
+  EXPECT_TRUE(directives_.differing().empty());
+}
+
 TEST_F(DirectivesTest, OfAMessageWhatCannotBeReadIsLeftOut) {
   ASSERT_TRUE(directives_.learn(rig_.step(), rig_id(2), {"rubbish", OperatorOrders::text_of(order("pause", 1))}));
   EXPECT_EQ(directives_.orders().size(), 1u);

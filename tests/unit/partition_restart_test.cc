@@ -255,6 +255,35 @@ TEST_F(PartitionRestartTest, AnOutcomeThatIsGivenUpAfterTheReturnIsReturnedWhenA
   check_settled();
 }
 
+// Seed 3633 of the simulator: the fill had begun before, and ended after all was settled.
+TEST_F(PartitionRestartTest, AnOutcomeThatIsGivenUpBehindAFillIsFilledWhenAllIsSettled) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  std::vector<storage::Merge> records;
+  for (std::uint64_t url = 1; url <= 1'000; ++url)
+    records.push_back(test::queued_merge(test::hosts_in(partition, 1)[0], url, 1));
+  ASSERT_TRUE(node(1).store->commit(test::commit_of({.merges = records})));
+  const storage::Merge page = node(1).store->scan(partition, nullptr, 1)->front();
+  node(1).copied_until.move(now_, now_, 0, 0);
+  const Time all_compared = now_ + config_.compare_every;
+  node(1).partition_manager->on_roots(node(2).id, lost_all(*node(1).partition_manager, partition), *node(1).view);
+  node(1).plan_due = true;
+  while (node(2).store->counts(partition).discovered() < records.size() / 2) run(step_time);
+  ASSERT_TRUE(*node(2).store->find(page.key));
+  ASSERT_GT(node(1).partition_manager->transfers().fills(), 0u);
+  fetch(node(1), page);
+  node(1).copied_until.note_unsent(now_, 0, 0);
+  run(step_time);  // not settled
+  node(1).partition_manager->note_unsent(partition, *node(1).view);
+  move(1);
+  run(seconds(1));
+  ASSERT_LT(now_, all_compared);
+  EXPECT_EQ((*node(2).store->find(page.key))->state, storage::UrlState::fetched);
+  EXPECT_FALSE(node(1).partition_manager->fills());
+  settle();
+  check_settled();
+}
+
 // Else the outcome of a page would be on the holder's disk alone.
 TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   form(3);

@@ -105,5 +105,18 @@ TEST_F(TransfersTest, ABatchIsBoundedInBytes) {
   }
 }
 
+// Seed 6242 of the simulator: another peer returned a page's outcome to the holder meanwhile.
+TEST_F(TransfersTest, AHandOffThatFoundAllEqualSendsWhatCameInAfterThat) {
+  want(3, TransferKind::hand_off);
+  const std::vector<Transfers::Out> asked = tick();
+  ASSERT_EQ(asked.size(), 1u);
+  const auto equal = answer(asked[0].body);
+  fill(ours_, 3, 1, 5);
+  hear(*equal);
+  run();
+  expect_known(3);
+  ASSERT_EQ(done_.size(), 1u);
+}
+
 }  // namespace
 }  // namespace orbweaver
