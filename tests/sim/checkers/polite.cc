@@ -4,7 +4,8 @@
 // grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
 // A robots.txt has no copies: after a peer has begun or ended, its next holder does not know the Crawl-delay before it
 // has read the file again. What it asks for until then is a robots.txt: of other hosts, then the host's own.
-// Nor does a peer know it whose last writes a power cut has taken, or whose clock is set past the file's lifetime.
+// Nor does a peer know it whose last writes a power cut has taken, nor the one that gets the host from that peer; nor
+// one whose clock is set past the file's lifetime.
 #include <algorithm>
 #include <map>
 
@@ -26,7 +27,9 @@ class Polite final : public Checker {
     Host& host = hosts_[request.host];
     Duration delay = world.parameters().delay_of(request.host);
     const bool before_own = host.elsewhere && request.kind == RequestKind::robots && host.read_among != peers_in(world);
-    const bool forgot = request.kind == RequestKind::robots && world.peers()[request.peer].forgot_writes;
+    const auto& peers = world.peers();
+    const bool forgot = request.kind == RequestKind::robots &&
+                        (peers[request.peer].forgot_writes || (host.asked && peers[host.by].forgot_writes));
     const bool expired = request.kind == RequestKind::robots && is_set_forward(world, request.peer);
     if (host.rules_read && !before_own && !forgot && !expired)
       delay = std::max(delay, world.web().crawl_delay(request.host));
@@ -53,6 +56,7 @@ class Polite final : public Checker {
     host.elsewhere = request.elsewhere;
     host.peers = peers_in(world);
     host.last = request.begun;
+    host.by = request.peer;
   }
 
   void request_ended(World&, const Request& request, bool) override { --hosts_[request.host].open; }
@@ -100,6 +104,7 @@ class Polite final : public Checker {
     bool rules_read = false;
     std::pair<std::uint64_t, std::uint64_t> read_among;  // peers then
     Time last{};
+    std::size_t by = 0;  // the peer of the last request
   };
   std::map<std::string, Host> hosts_;
 };
