@@ -28,7 +28,7 @@ HOMES = [
     (r"<curl/.*>", ["node/fetch/curl_*"], "CURL::libcurl"),
     (r"<ares[a-z_]*\.h>", ["node/fetch/cares_*"], "PkgConfig::CARES"),
     (r"<openssl/(ssl|x509.*)\.h>", ["node/fetch/curl_tls.cc"], "OpenSSL::SSL"),
-    (r"<openssl/evp\.h>", ["ring/md5.cc", "storage/sha1.cc", "node/snapshot/snapshot_files.cc"], "OpenSSL::Crypto"),
+    (r"<openssl/evp\.h>", ["ring/md5.cc", "storage/sha1.cc", "node/snapshot/snapshot_files.cc", "node/control/control_token.cc"], "OpenSSL::Crypto"),
     (r"<tidy(/.*|[a-z]*\.h)>", ["node/html/tidy_*"], "orbweaver_tidy"),
     (r"<boost/(asio|beast)[./].*>", ["node/http_server/*"], None),
     (r"<boost/(?!asio|beast).*>", ["node/process/boost_log.cc"], "Boost::log"),

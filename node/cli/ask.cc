@@ -1,13 +1,11 @@
 #include "node/cli/ask.h"
 
 #include "node/cli/peer_directories.h"
-#include "node/crawl/outside_json.h"
+#include "node/control/peer_question.h"
 #include "node/process/directory_lock.h"
 #include "node/process/peer_file.h"
 #include "node/process/ring_key.h"
 #include "node/system/denied.h"
-#include "ring/codec.h"
-#include "ring/zmq_transport.h"
 
 namespace orbweaver {
 
@@ -53,39 +51,11 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
   for (const auto& [address, ring_key_file, directory] : *peers) {
     const Result<std::string> secret = read_ring_key(ring_key_file);
     if (!secret) return tl::make_unexpected(secret.error());
-    auto client = ring::ZmqClient::open(address, *secret);
-    if (!client) return fail(ErrorCode::invalid_input, client.error().message);
-    ring::Message question;
-    question.version = ring::protocol_version_min;  // a command does not know the peer's version
-    question.body = ring::Ask{1, verb, json_text(body), for_ring};
-    const auto bytes = (*client)->ask(ring::encode(question), timeout);
-    if (!bytes) {
-      last = bytes.error().message;
-      continue;
-    }
-    const auto message = ring::decode(*bytes);
-    const ring::Answer* answer = message ? std::get_if<ring::Answer>(&message->body) : nullptr;
-    if (answer == nullptr) {
-      last = address + " answered something else than an answer";
-      continue;
-    }
-    Result<nlohmann::json> content = parse_outside_json(answer->body, json_values_any);
-    if (!content)
-      return fail(ErrorCode::io, address + " sent an answer that cannot be read: " + content.error().message);
-    if (content->contains("error"))
-      return fail(ErrorCode::invalid_input, text_field(*content, "error").value_or("refused, without a reason"));
-    return std::move(*content);
+    Result<nlohmann::json> answer = ask_at(address, *secret, {verb, body, for_ring, timeout});
+    if (answer || answer.error().code != ErrorCode::unreachable) return answer;
+    last = answer.error().message;
   }
   return fail(ErrorCode::unreachable, last);
-}
-
-Result<nlohmann::json> ask_all(const PeerTarget& target, const std::string& verb, const nlohmann::json& body) {
-  Result<nlohmann::json> answer = ask_peer(target, verb, body, true);
-  if (!answer) return answer;
-  for (const nlohmann::json& peer : answer->value("peers", nlohmann::json::array()))
-    if (peer.contains("error"))
-      return fail(ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", ""));
-  return answer;
 }
 
 }  // namespace orbweaver

@@ -32,7 +32,4 @@ Result<std::vector<PeerAddress>> running_peers(const PeerTarget& target);
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
                                 bool for_ring, Duration timeout = std::chrono::seconds{5});
 
-// The answer of the whole ring, when no peer refuses: the first "error" of a peer's part is returned as an error.
-Result<nlohmann::json> ask_all(const PeerTarget& target, const std::string& verb, const nlohmann::json& body);
-
 }  // namespace orbweaver

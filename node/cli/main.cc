@@ -10,6 +10,7 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/corpus_command.h"
 #include "node/cli/crawl_command.h"
+#include "node/cli/dashboard_command.h"
 #include "node/cli/doctor_command.h"
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
@@ -162,6 +163,7 @@ int run(int argc, char** argv) {
   add_order_commands(app, code);
   add_health_command(app, code);
   add_top_command(app, code);
+  add_dashboard_command(app, code);
   add_support_bundle_command(app, code);
   add_doctor_command(app, code);
   add_report_commands(app, code);

@@ -1,20 +1,18 @@
 #include "node/cli/order_commands.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "node/cli/ask.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/stopped_ring.h"
 #include "node/cli/url_source.h"
+#include "node/control/peer_question.h"
 #include "node/settings/units.h"
-#include "node/system/clock.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 
@@ -31,12 +29,6 @@ struct Options {
   bool as_json = false;
 };
 
-// Clocks of peers are rarely wrong by more.
-constexpr std::chrono::hours clocks_ahead{24};
-// A peer that knows of a later order gives it to the others, and the next order is later still.
-constexpr int max_tries = 4;
-constexpr std::chrono::milliseconds between_tries{700};
-
 int order(const Options& options, const std::string& kind, const std::string& value, const std::string& done) {
   const json body = {{"kind", kind}, {"host", options.host}, {"value", value}};
   return tell_order(give_order(options.target, "order", body), done, options.as_json);
@@ -48,11 +40,9 @@ int unblock(const Options& options) {
   const Result<json> lifted =
       give_order(options.target, "order", {{"kind", "block"}, {"host", options.host}, {"value", ""}});
   if (!lifted) return failed(lifted.error());
-  // What was excluded meanwhile: of other hosts too, whose robots.txt is there, and by clocks that are ahead. What
-  // another order blocks is excluded again.
-  const Time before = Clock().now() + clocks_ahead;
-  const json again = {
-      {"states", {"excluded"}}, {"reason", "operator"}, {"before_us", before.time_since_epoch().count()}};
+  // What was excluded meanwhile: of other hosts too, whose robots.txt is there. What another order blocks is excluded
+  // again.
+  const json again = {{"states", {"excluded"}}, {"reason", "operator"}};
   return tell_order(give_order(options.target, "retry", again), whom(options) + " is asked again", options.as_json);
 }
 
@@ -117,17 +107,7 @@ Result<json> give_order(const PeerTarget& target, const std::string& verb, const
     if (!peers) return tl::make_unexpected(peers.error());
     return json{{"peers_stopped", *peers}, {"unreachable", json::array()}};
   }
-  for (int tries = 1;; ++tries) {
-    Result<json> answer = ask_all(target, verb, body);
-    if (!answer) return answer;
-    const json& peers = (*answer)["peers"];
-    if (std::all_of(peers.begin(), peers.end(), [](const json& peer) { return peer.value("taken", false); }))
-      return answer;
-    if (tries == max_tries)
-      return fail(ErrorCode::unreachable,
-                  "the peers keep telling each other of later orders; look with: orbweaver orders");
-    std::this_thread::sleep_for(between_tries);
-  }
+  return order_until_taken([&] { return ask_peer(target, verb, body, true); });
 }
 
 int tell_order(const Result<json>& answer, const std::string& done, bool as_json) {

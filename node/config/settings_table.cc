@@ -497,8 +497,10 @@ SettingDef log_level_setting() {
 
 void add_observation(Rows& rows) {
   rows.push_back(
-      text_setting({"status_listen", "Where /metrics, /healthz and /status are served over HTTP; `off`: nowhere.",
-                    "Loopback, because it has no password; port 0: any free one."},
+      text_setting({"status_listen",
+                    "Where the dashboard, /metrics, /healthz, /status and the control API are served over HTTP; `off`: "
+                    "nowhere.",
+                    "Loopback, because what is sent is not encrypted; port 0: any free one."},
                    &Settings::status_listen, "127.0.0.1:0", "ADDR:PORT or off", check_status_listen));
   rows.push_back(log_level_setting());
   rows.push_back(

@@ -26,14 +26,22 @@ const char* reason_phrase(unsigned status) {
       return "Permanent Redirect";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 409:
+      return "Conflict";
     case 410:
       return "Gone";
+    case 411:
+      return "Length Required";
+    case 413:
+      return "Content Too Large";
     case 414:
       return "URI Too Long";
     case 421:
@@ -44,6 +52,8 @@ const char* reason_phrase(unsigned status) {
       return "Request Header Fields Too Large";
     case 500:
       return "Internal Server Error";
+    case 502:
+      return "Bad Gateway";
     case 503:
       return "Service Unavailable";
     default:
@@ -53,7 +63,7 @@ const char* reason_phrase(unsigned status) {
 
 std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t max_requests) {
   auto fields = answer.fields;
-  if (answer.status != 204) fields.emplace_back("Content-Length", std::to_string(answer.body.size()));
+  if (answer.status != 204 && !answer.more) fields.emplace_back("Content-Length", std::to_string(answer.body.size()));
   if (kept_seconds.empty()) {
     fields.emplace_back("Connection", "close");
   } else {

@@ -21,6 +21,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -45,6 +46,7 @@ constexpr Milliseconds kept_min{200};
 // would reset the connection, and the client could lose the answer.
 constexpr Milliseconds max_linger{1000};
 constexpr std::size_t max_linger_bytes = 256u << 10;
+constexpr std::string_view go_ahead = "HTTP/1.1 100 Continue\r\n\r\n";
 
 class Connection;
 
@@ -54,8 +56,9 @@ struct Connections {
   std::list<std::shared_ptr<Connection>> idle;      // no complete request yet
   std::list<std::shared_ptr<Connection>> busy;      // an answer is in progress
   std::list<std::shared_ptr<Connection>> answered;  // it was the last answer: further input is dropped
+  std::list<std::shared_ptr<Connection>> streams;   // an answer without an end
   std::list<std::shared_ptr<Connection>> leaving;   // requested to close
-  std::size_t size() const { return idle.size() + busy.size() + answered.size() + leaving.size(); }
+  std::size_t size() const { return idle.size() + busy.size() + answered.size() + streams.size() + leaving.size(); }
 };
 
 // The state that all connections of a server share.
@@ -118,12 +121,40 @@ class Connection : public std::enable_shared_from_this<Connection> {
         return read_more();
       case HeadProgress::whole:
         head_ = reader_->take();
-        return answer();
+        return take_body();
       case HeadProgress::too_large:
         return refuse(text_answer(431, "the head of the request is too large\n"));
       case HeadProgress::bad:
         return refuse(text_answer(400, "this is not a request of HTTP/1.1\n"));
     }
+  }
+
+  void take_body() {
+    if (!head_.body_follows || shared_.config.max_body_bytes == 0) return answer();
+    if (!head_.body_bytes) return refuse(text_answer(411, "the body has no Content-Length\n"));
+    if (*head_.body_bytes > shared_.config.max_body_bytes)
+      return refuse(
+          text_answer(413, "the body is larger than " + std::to_string(shared_.config.max_body_bytes) + " bytes\n"));
+    if (!head_.waits_for_continue || !bytes_.empty()) return read_body();
+    net::async_write(socket_, net::buffer(go_ahead), [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->close();
+      self->read_body();
+    });
+  }
+
+  void read_body() {
+    if (closed_) return;
+    if (const auto length = static_cast<std::size_t>(*head_.body_bytes); bytes_.size() >= length) {
+      head_.body = bytes_.substr(0, length);
+      bytes_.erase(0, length);
+      head_.body_follows = false;
+      return answer();
+    }
+    socket_.async_read_some(net::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t count) {
+      if (error) return self->close();
+      self->bytes_.append(self->chunk_.data(), count);
+      self->read_body();
+    });
   }
 
   void refuse(HttpAnswer answer) {
@@ -141,6 +172,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     } catch (const std::exception&) {
       answer_ = text_answer(500, "this request could not be answered\n");
     }
+    if (answer_.later) return wait_for_answer();
     if (answer_.wait.count() == 0) return send();
     limit(answer_.wait + shared_.config.max_answer);
     pause_.emplace(socket_.get_executor(), answer_.wait);
@@ -149,16 +181,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
+  void wait_for_answer() {
+    limit(shared_.config.max_later);
+    const auto later = std::exchange(answer_.later, {});
+    later([self = shared_from_this()](HttpAnswer answer) {
+      net::post(self->socket_.get_executor(), [self, answer = std::move(answer)]() mutable {
+        if (self->closed_) return;
+        self->answer_ = std::move(answer);
+        self->send();
+      });
+    });
+  }
+
   void send() {
     if (closed_) return;
+    if (answer_.more && !become_stream()) answer_ = text_answer(503, "too many pages are open\n");
     tell_wait_is_over();
     ++requests_;
-    last_ = answer_.close || !head_.keep_alive || head_.body_follows || requests_ >= shared_.config.max_requests;
+    last_ = answer_.close || answer_.more || !head_.keep_alive || head_.body_follows ||
+            requests_ >= shared_.config.max_requests;
     const bool kept = !last_ && shared_.config.max_requests > 1;
     const std::string kept_for =
         kept ? std::to_string(std::chrono::duration_cast<std::chrono::seconds>(shared_.config.max_idle).count()) : "";
     out_ = answer_head(answer_, kept_for, shared_.config.max_requests);
     const bool with_body = head_.method != "HEAD" && answer_.status != 204 && answer_.status != 304;
+    if (!with_body) answer_.more = nullptr;
     limit(shared_.config.max_answer);
     const std::array<net::const_buffer, 2> buffers = {net::buffer(out_),
                                                       net::buffer(with_body ? answer_.body : no_body_)};
@@ -172,9 +219,39 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (const auto on_over = std::exchange(answer_.on_wait_over, {})) on_over();
   }
 
-  void sent() {
-    answer_ = HttpAnswer{};
+  // The next piece of an answer without an end.
+  void go_on_sending() {
+    limit(answer_.every + shared_.config.max_answer);
+    pause_.emplace(socket_.get_executor(), answer_.every);
+    pause_->async_wait([self = shared_from_this()](error_code error) {
+      if (!error) self->send_more();
+    });
+  }
+
+  void send_more() {
     if (closed_) return;
+    std::optional<std::string> piece;
+    try {
+      piece = answer_.more();
+    } catch (const std::exception&) {
+      // The client sees the connection end.
+    }
+    if (!piece) {
+      answer_.more = nullptr;
+      return sent();
+    }
+    out_ = std::move(*piece);
+    limit(shared_.config.max_answer);
+    net::async_write(socket_, net::buffer(out_), [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->close();
+      self->sent();
+    });
+  }
+
+  void sent() {
+    if (closed_) return;
+    if (answer_.more) return go_on_sending();
+    answer_ = HttpAnswer{};
     if (!last_) {
       become_idle();
       return begin_request();
@@ -215,6 +292,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void become_busy() { move_to(shared_.connections.busy); }
   void become_idle() { move_to(shared_.connections.idle); }
+  bool become_stream() {
+    const std::lock_guard lock(shared_.connections.mutex);
+    Connections& all = shared_.connections;
+    if (list == &all.leaving || all.streams.size() >= shared_.config.max_streams) return false;
+    all.streams.splice(all.streams.end(), *list, place);
+    list = &all.streams;
+    return true;
+  }
   void move_to(std::list<std::shared_ptr<Connection>>& to) {
     const std::lock_guard lock(shared_.connections.mutex);
     if (closed_ || list == &to || list == &shared_.connections.leaving) return;
@@ -285,6 +370,7 @@ struct HttpServer::Impl {
   enum class Room : std::uint8_t { there, made, none };
   Room room(bool pressed);
   void run();
+  void drain();
 };
 
 Result<void> HttpServer::Impl::listen() {
@@ -430,7 +516,18 @@ void HttpServer::serve(Handler handler) {
     impl_->threads.emplace_back([impl = impl_.get()] { impl->run(); });
 }
 
+// Answers that are under way go out, if they do at once.
+void HttpServer::Impl::drain() {
+  const auto until = Clock::now() + kept_min;
+  const auto busy = [this] {
+    const std::lock_guard lock(shared.connections.mutex);
+    return !shared.connections.busy.empty();
+  };
+  while (!threads.empty() && busy() && Clock::now() < until) std::this_thread::sleep_for(full_pause);
+}
+
 void HttpServer::stop() {
+  impl_->drain();
   impl_->context.stop();
   for (std::thread& thread : impl_->threads) thread.join();
   impl_->threads.clear();
@@ -440,6 +537,7 @@ void HttpServer::stop() {
   impl_->shared.connections.idle.clear();
   impl_->shared.connections.busy.clear();
   impl_->shared.connections.answered.clear();
+  impl_->shared.connections.streams.clear();
   impl_->shared.connections.leaving.clear();
 }
 

@@ -1,6 +1,7 @@
 #include "node/http_server/request_head.h"
 
 #include <algorithm>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <cstdint>
@@ -28,7 +29,7 @@ RequestReader::RequestReader(std::size_t max_head_bytes)
     : max_head_bytes_(max_head_bytes), parser_(std::make_unique<Parser>()) {
   // The limit is enforced here: Beast's counts the bytes of one call.
   parser_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
-  // Bodies are not read. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
+  // Bodies are not read here. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
   parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   parser_->parser.eager(false);  // stops after the head
 }
@@ -66,9 +67,12 @@ RequestHead RequestReader::take() const {
   head.target = text_of(request.target());
   if (const auto host = request.find(http::field::host); host != request.end()) head.host = text_of(host->value());
   head.accept_encoding = text_of(request[http::field::accept_encoding]);
+  head.authorization = text_of(request[http::field::authorization]);
   head.http_1_0 = request.version() == 10;
   head.keep_alive = request.keep_alive();
   head.body_follows = !parser_->parser.is_done();
+  if (const auto length = parser_->parser.content_length(); length) head.body_bytes = *length;
+  head.waits_for_continue = boost::beast::iequals(request[http::field::expect], "100-continue");
   return head;
 }
 

@@ -1,8 +1,9 @@
 // The head of one HTTP/1 request (RFC 9112), read from bytes as they arrive: Boost.Beast's parser under our limit.
-// Pure. A request whose head is longer than the limit gives nothing, and bodies are never read.
+// Pure. A request whose head is longer than the limit gives nothing. A body stays where it is.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +15,13 @@ struct RequestHead {
   std::string target;               // as sent; any bytes except spaces and controls
   std::optional<std::string> host;  // the Host field; nothing when there is none
   std::string accept_encoding;      // "gzip, br"; empty when there is none
+  std::string authorization;        // "Bearer 0123"; empty when there is none
   bool http_1_0 = false;            // otherwise 1.1
   bool keep_alive = false;          // the connection may serve another request (RFC 9112, 9.3)
   bool body_follows = false;
+  std::optional<std::uint64_t> body_bytes;  // nothing: there is none, or its length is not said (chunked)
+  bool waits_for_continue = false;          // "Expect: 100-continue" (RFC 9110, 10.1.1)
+  std::string body;                         // of a server that reads bodies
 };
 
 enum class HeadProgress {

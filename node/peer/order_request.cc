@@ -12,10 +12,15 @@ using nlohmann::json;
 
 namespace {
 
+// Clocks of peers are not further ahead.
+constexpr std::chrono::hours clocks_ahead{24 * 3650};
+
 Result<OperatorOrder> visit(const json& body, const OrderSource& source) {
   const auto age = number_field(body, "older_than_us", 0, 0, source.now.time_since_epoch().count());
   if (!age) return tl::make_unexpected(age.error());
-  const auto wanted = RecrawlWalk::read(body, source.now - Duration(*age));
+  // What a block excluded is lifted whole: also what peers whose clocks are ahead have excluded.
+  const bool lifts = text_field(body, "reason").value_or("") == storage::reason_name(storage::Reason::operator_block);
+  const auto wanted = RecrawlWalk::read(body, lifts ? source.now + clocks_ahead : source.now - Duration(*age));
   if (!wanted) return tl::make_unexpected(wanted.error());
   return RecrawlWalk::order_of(*wanted, source.known, source.peer, source.now);
 }

@@ -41,7 +41,7 @@ OwnAnswers::OwnAnswers(Around around)
       url_report_(*around.state.store, around.state.partitioner, around.records.replication.partition_manager) {}
 
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
-  if (verb == "status") return around_.status.status();
+  if (verb == "status") return around_.status.status(flag_field(body, "brief").value_or(false));
   // The members have agreed to the end, or are about to: what is accepted now would be left behind.
   const bool new_work = verb == "seed" || (verb == "traps" && body.contains("readmit"));
   if (new_work && (around_.ends.crawl.closed() || around_.lifecycle.ending())) return json{{"error", ending_words}};

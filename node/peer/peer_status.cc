@@ -205,14 +205,15 @@ json PeerStatus::limit() const {
           {"seconds", std::move(seconds)}};
 }
 
-json PeerStatus::status() const {
+json PeerStatus::status(bool brief) const {
   const storage::Store& store = *around_.state.store;
   const Replication& replication = around_.records.replication;
   const FetchParts& fetches = around_.fetches;
   const ring::Membership& membership = around_.members.membership();
   const View& view = around_.members.view();
   json members = json::array();
-  for (const auto& [peer, member] : membership.members())
+  for (const auto& [peer, member] : membership.members()) {
+    if (brief && member.state == ring::MemberState::active) continue;
     members.push_back({{"id", peer.hex()},
                        {"address", member.address},
                        {"state", member_state_name(member)},
@@ -220,6 +221,7 @@ json PeerStatus::status() const {
                        {"protocol", member.protocol},
                        {"spoken", around_.members.version_of(peer)},
                        {"incarnation", member.incarnation}});
+  }
   json awaited = json::object();
   for (const auto& [peer, partitions] : replication.partition_manager.awaited()) awaited[peer.hex()] = partitions;
   json status = {{"id", around_.state.id.hex()},

@@ -56,7 +56,8 @@ class PeerStatus {
   // What parts of this peer use now, by the names of MemoryPlan::shares(), as far as it is known here.
   std::map<std::string_view, std::uint64_t> memory_use() const;
 
-  nlohmann::json status() const;
+  // `brief`: of the members only those that are not active. In a large ring they are most of a status.
+  nlohmann::json status(bool brief = false) const;
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:

@@ -46,6 +46,19 @@ bool Questions::asks_all(const ring::Ask& ask) const {
   return ask.for_ring && std::find(verbs.begin(), verbs.end(), ask.verb) != verbs.end();
 }
 
+// By the beginning of its identity.
+Result<ring::PeerId> Questions::member_of(const json& body) const {
+  const Result<std::string> digits = text_field(body, "peer");
+  if (!digits) return tl::make_unexpected(digits.error());
+  std::vector<ring::PeerId> matching;
+  for (const auto& [peer, member] : around_.membership.members())
+    if (ring::reachable(member) && peer.hex().starts_with(*digits)) matching.push_back(peer);
+  if (matching.size() != 1)
+    return fail(ErrorCode::invalid_input, std::to_string(matching.size()) + " members that answer have an identity " +
+                                              "that begins with '" + digits->substr(0, 64) + "'");
+  return matching.front();
+}
+
 Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const json& body) const {
   std::vector<ring::PeerId> others;
   if (asks_all(ask)) {
@@ -57,6 +70,10 @@ Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const js
     // If it is not a URL, this peer can refuse it as well as another.
     if (const Result<CanonicalUrl> url = around_.canonicaliser.parse(*text))
       if (const auto knows = around_.who_knows(*url)) others.push_back(*knows);
+  } else if (ask.verb == "leave" && body.contains("peer")) {
+    const Result<ring::PeerId> named = member_of(body);
+    if (!named) return tl::make_unexpected(named.error());
+    if (*named != around_.membership.self().id) others.push_back(*named);
   }
   return others;
 }
@@ -99,7 +116,11 @@ Result<void> Questions::ask_others(const Step& step, const ring::Message& in, co
   if (common_text.size() > max_forwarded_bytes / std::max<std::size_t>(others.size(), 1))
     return refused("it is too long for a question to " + std::to_string(others.size()) +
                    " peers; ask one of them at a time, with less");
-  Gathering gathering{.reply = reply, .sequence = ask.sequence, .verb = ask.verb, .deadline = step.now + gather_time};
+  Gathering gathering{.reply = reply,
+                      .sequence = ask.sequence,
+                      .verb = ask.verb,
+                      .of_one = !asks_all(ask),
+                      .deadline = step.now + gather_time};
   if (asks_all(ask)) {
     const Result<json> own = around_.answer_own(step, ask.verb, body);
     if (!own) return tl::make_unexpected(own.error());
@@ -180,12 +201,14 @@ void Questions::finish(const Step& step, Gathering& gathering) const {
     silent.push_back({{"id", peer.hex()}, {"address", member == nullptr ? "" : member->address}});
   }
   std::string text;
-  if (gathering.verb != "explain") {
+  if (!gathering.of_one) {
     text = answer_of_all(gathering, std::move(silent));
   } else if (!gathering.answers.empty()) {
     text = std::move(gathering.answers.front());
   } else {
-    text = json_text({{"error", "the owner of this URL does not answer"}, {"owner", silent}});
+    text = json_text(
+        {{"error", gathering.verb == "explain" ? "the owner of this URL does not answer" : "this peer does not answer"},
+         {"owner", silent}});
   }
   step.out.push_back(
       ReplyMessage{gathering.reply, around_.messenger.message(ring::Answer{gathering.sequence, fitting(text)}, {})});

@@ -61,6 +61,7 @@ class Questions {
     ring::ReplyPath reply;
     std::uint64_t sequence = 0;  // the asker's
     std::string verb;
+    bool of_one = false;                           // another peer's answer is passed on as it is
     std::map<std::uint64_t, ring::PeerId> open{};  // our sequence -> the peer that we asked
     std::vector<std::string> answers{};            // JSON objects, of max_gathered_bytes in all
     std::size_t bytes = 0;
@@ -70,6 +71,7 @@ class Questions {
   // The peers that a question goes to. Error: it cannot be read.
   Result<std::vector<ring::PeerId>> whom(const ring::Ask& ask, const nlohmann::json& body) const;
   bool asks_all(const ring::Ask& ask) const;
+  Result<ring::PeerId> member_of(const nlohmann::json& body) const;
   Result<void> ask_others(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
                           nlohmann::json body, const std::vector<ring::PeerId>& others);
   void refuse(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,

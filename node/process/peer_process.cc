@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "node/control/peer_pages.h"
 #include "node/crawl/outside_json.h"
 #include "node/errors/storage_error.h"
 #include "node/fetch/fetcher_config.h"
@@ -33,8 +34,6 @@
 #include "node/process/peer_memory.h"
 #include "node/process/process_facts.h"
 #include "node/process/snapshot_saver.h"
-#include "node/process/status_board.h"
-#include "node/process/status_http.h"
 #include "node/process/workers.h"
 #include "node/scope/scope_lists.h"
 #include "node/settings/units.h"
@@ -131,11 +130,15 @@ class PeerProcess {
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
   SnapshotSaver snapshot_saver_{options_.directory};
-  StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
   StatusBoard board_{[this] { return clock_.now(); }, [this] { events_.push(TickEvent{}); }};
+  OwnDoor own_door_{[this](ring::Message question, ring::ReplyPath reply) {
+    const std::size_t bytes = ring::memory_bytes(question);
+    return events_.push_message({std::move(question), std::move(reply)}, bytes);
+  }};
+  std::optional<HttpPort> http_;  // asks the board and the door
 };
 
 Result<void> PeerProcess::open_transport(const std::string& secret) {
@@ -170,7 +173,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
 Result<void> PeerProcess::write_peer_file() {
   return orbweaver::write_peer_file(options_.directory,
                                     {peer_->id().hex(), peer_->ring_id().hex(), transport_->listen_address(),
-                                     status_.address(), options_.settings.values.ring_key_file, ::getpid()},
+                                     http_->address(), options_.settings.values.ring_key_file, ::getpid()},
                                     options_.settings.values.durability, opener_.get());
 }
 
@@ -272,22 +275,16 @@ Result<void> PeerProcess::open() {
   in_flight_->clear();  // the store has recorded them by now
   look(clock_.now());
   publish(clock_.now());
-  StatusCallbacks callbacks;
-  callbacks.status_json = [this] { return board_.text(StatusBoard::Page::status); };
-  callbacks.metrics_text = [this] { return board_.text(StatusBoard::Page::metrics); };
-  callbacks.healthy = [this] { return board_.healthy(); };
-  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
-      !listening)
-    return listening;
+  if (Result<void> open = open_http_port(http_, settings, options_.directory, board_, own_door_); !open) return open;
   log(LogLevel::info, "node", "peer started",
       {{"id", peer_->id().hex()},
        {"address", transport_->listen_address()},
-       {"status", status_.address()},
+       {"status", http_->address()},
        {"directory", options_.directory}});
   if (options_.announce) {
     announcer_.emplace();
     announce(announcer_->start({.address = start_address,
-                                .status_address = status_.address(),
+                                .status_address = http_->address(),
                                 .directory = options_.directory,
                                 .join = settings.join},
                                peer_->own_status(), clock_.now()));
@@ -444,7 +441,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   } else if (auto* anew = std::get_if<ConnectAnew>(&command)) {
     transport_->begin_anew(anew->address);
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
-    transport_->reply(reply->path, ring::encode(reply->message));
+    if (!own_door_.take(reply->path, reply->message.body)) transport_->reply(reply->path, ring::encode(reply->message));
   } else if (auto* note = std::get_if<LogEntry>(&command)) {
     std::vector<LogField> fields;
     for (const auto& [key, value] : note->fields) fields.emplace_back(key, std::string_view(value));
@@ -534,6 +531,8 @@ Exit PeerProcess::loop() {
 }
 
 void PeerProcess::close() {
+  own_door_.close();
+  http_.reset();
   opener_->stop_in({});
   snapshot_saver_.stop();
   if (fetcher_ != nullptr) fetcher_->stop();
@@ -543,7 +542,6 @@ void PeerProcess::close() {
   link_recorder_.close();
   if (peer_ != nullptr) link_recorder_.tell(*peer_);
   if (transport_ != nullptr) transport_->stop();
-  status_.stop();
   if (in_flight_ != nullptr) in_flight_->close();
 }
 

@@ -1,7 +1,7 @@
 // One peer as a process: opens the data directory, starts the threads, feeds the core and carries out its commands.
 //
 //   loop (this thread): core, store        transport: ring/zmq_transport     fetcher: node/fetch/curl_fetcher
-//   workers: parse and archive             status: node/process/status_http      signals: SIGINT stops, SIGTERM leaves
+//   workers: parse and archive             HTTP: node/control/http_port           signals: SIGINT stops, SIGTERM leaves
 #pragma once
 
 #include <cstddef>

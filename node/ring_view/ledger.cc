@@ -56,6 +56,8 @@ Ledger ledger_of(const json& status) {
   for (const json& silent : status.value("unreachable", json::array()))
     ledger.unsettled.push_back("peer " + silent.value("id", "").substr(0, 8) + " at " + silent.value("address", "") +
                                " does not answer");
+  if (const std::uint64_t left_out = number(status, "left_out"); left_out > 0)
+    ledger.unsettled.push_back("what " + std::to_string(left_out) + " peers answer does not fit into one answer");
   if (tenures.size() > 1)
     ledger.unsettled.emplace_back("partitions are changing hands: not all peers agree which peer holds which");
   ledger.settled = ledger.unsettled.empty();

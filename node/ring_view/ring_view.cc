@@ -13,7 +13,8 @@ namespace {
 using nlohmann::json;
 
 std::uint64_t whole(const json& object, const char* path) {
-  return static_cast<std::uint64_t>(std::max(number_at(object, path), 0.0));
+  constexpr double most = 1e18;
+  return static_cast<std::uint64_t>(std::clamp(number_at(object, path), 0.0, most));
 }
 
 std::optional<double> rate(const json* before, const json& now, const char* path) {
@@ -50,7 +51,7 @@ PeerView peer_of(const json* before, const json& now) {
 std::uint64_t seconds_up(const json& peer) {
   const auto started = parse_w3c_date(text_at(peer, "started"));
   if (!started) return 0;
-  const Duration up = Time(Duration(static_cast<std::int64_t>(number_at(peer, "/clock_us")))) - *started;
+  const Duration up = Time(Duration(static_cast<std::int64_t>(whole(peer, "/clock_us")))) - *started;
   return static_cast<std::uint64_t>(
       std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count(), 0));
 }
@@ -73,6 +74,7 @@ RingView ring_view(const json* before, const json& now) {
   }
   const json silent = now.value("unreachable", json::array());
   for (const json& peer : silent) view.silent.push_back(text_at(peer, "address"));
+  view.left_out = whole(now, "/left_out");
   view.fetched = whole(now, "/totals/fetched");
   view.queued = whole(now, "/totals/queued");
   view.failed = whole(now, "/totals/failed");
@@ -132,7 +134,8 @@ json to_json(const RingView& view) {
           {"excluded", view.excluded},
           {"limit", {{"by", view.limit.by}, {"text", view.limit.text}}},
           {"peers", std::move(peers)},
-          {"silent", view.silent}};
+          {"silent", view.silent},
+          {"left_out", view.left_out}};
 }
 
 }  // namespace orbweaver

@@ -30,6 +30,7 @@ struct RingView {
   std::string health_why;  // the first reason; empty: it is healthy
   std::vector<PeerView> peers;
   std::vector<std::string> silent;  // addresses of peers that do not answer
+  std::uint64_t left_out = 0;       // peers whose answers did not fit into the ring's
   std::uint64_t seconds_up = 0;     // of the peer that has run longest
   std::uint64_t fetched = 0, queued = 0, failed = 0, excluded = 0;
   std::optional<double> pages, bytes;  // a second

@@ -5,8 +5,8 @@
 
 #include "node/cli/doctor_findings.h"
 #include "node/cli/doctor_ring.h"
-#include "node/ring_view/health.h"
 #include "node/config/settings_table.h"
+#include "node/ring_view/health.h"
 
 namespace orbweaver {
 namespace {

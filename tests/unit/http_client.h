@@ -49,6 +49,16 @@ class HttpClient {
     }
     return std::exchange(rest_, {});
   }
+  // Up to the first `text`; all that came when the server closes before.
+  std::string read_until(std::string_view text) {
+    while (rest_.find(text) == std::string::npos && read_some()) {
+    }
+    const std::size_t found = rest_.find(text);
+    const std::size_t end = found == std::string::npos ? rest_.size() : found + text.size();
+    std::string read = rest_.substr(0, end);
+    rest_.erase(0, end);
+    return read;
+  }
   // One answer to a GET, by its Content-Length; only a part of it when the server closes early.
   std::string read_answer() {
     for (;;) {

@@ -181,6 +181,16 @@ TEST_F(OrderRequest, AHostIsMeantByItsCanonicalName) {
   EXPECT_FALSE(read({{"kind", 7}}));
 }
 
+// Seed 16975 of the simulator: a peer whose clock was a year ahead had excluded a page, which no unblock lifted.
+TEST_F(OrderRequest, WhatABlockExcludedIsLiftedWhateverTheClocksSay) {
+  const auto moment = [](const Result<OperatorOrder>& order) {
+    return Time(Duration(nlohmann::json::parse(order->value)["before_us"].get<std::int64_t>()));
+  };
+  const Time failed = moment(read({{"states", {"failed"}}}, "retry"));
+  EXPECT_GT(moment(read({{"states", {"excluded"}}, {"reason", "operator"}}, "retry")),
+            failed + std::chrono::hours{9'000});
+}
+
 TEST_F(OrderRequest, TheSameVisitHasOneName) {
   const auto now = read({{"host", "a.test"}}, "recrawl");
   const auto same = read({{"host", "a.test"}, {"before_us", 100'000'000}}, "recrawl");

@@ -1,9 +1,9 @@
 // `orbweaver top` and the limit line: what they make of a ring's answers.
-#include "node/cli/top_lines.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "node/cli/top_lines.h"
 
 namespace orbweaver {
 namespace {

@@ -1,5 +1,5 @@
 // The status is made when somebody asks for it, and for nobody.
-#include "node/process/status_board.h"
+#include "node/control/status_board.h"
 
 #include <gtest/gtest.h>
 

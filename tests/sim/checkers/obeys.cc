@@ -57,8 +57,7 @@ class Obeys final : public Checker {
     const auto later = std::count_if(known.all().begin(), known.all().end(), [&](const auto& entry) {
       return entry.second.kind() == OperatorOrder::Kind::visit && entry.second.stamp() > visit.stamp();
     });
-    return visit.kind() == OperatorOrder::Kind::visit &&
-           static_cast<std::size_t>(later) >= OperatorOrders::max_visits;
+    return visit.kind() == OperatorOrder::Kind::visit && static_cast<std::size_t>(later) >= OperatorOrders::max_visits;
   }
   static void note(const OperatorOrder& order, std::map<std::string, OperatorOrder>& taken) {
     const auto [at, added] = taken.try_emplace(order.name, order);

@@ -1,5 +1,5 @@
-// The status port: what it serves, where it refuses to listen, and that it stops.
-#include "node/process/status_http.h"
+// The HTTP port: what it serves to whom, where it refuses to listen, and that it stops.
+#include "node/control/http_port.h"
 
 #include <gtest/gtest.h>
 
@@ -17,9 +17,11 @@ namespace {
 
 using testing::HttpClient;
 
-StatusCallbacks callbacks(bool healthy = true) {
+const std::string token(64, 'a');
+
+HttpPages pages(bool healthy = true) {
   return {[] { return std::string("orbweaver_urls_queued 3\n"); }, [] { return std::string("{\"pages\":1}"); },
-          [healthy] { return healthy; }};
+          [healthy] { return healthy; }, [](const PeerQuestion&) { return Result<std::string>("{}"); }, token};
 }
 
 std::uint16_t port_of(const std::string& address) {
@@ -35,12 +37,12 @@ std::string ask(const std::string& address, const std::string& request, bool not
 }
 
 std::string get(const std::string& address, const std::string& path) {
-  return ask(address, "GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\n\r\n");
+  return ask(address, "GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\nConnection: close\r\n\r\n");
 }
 
-TEST(StatusServer, ServesMetricsStatusAndHealth) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, ServesMetricsStatusAndHealth) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   ASSERT_TRUE(server.address().starts_with("127.0.0.1:"));
   const std::string metrics = get(server.address(), "/metrics");
   EXPECT_TRUE(metrics.starts_with("HTTP/1.1 200 ")) << metrics;
@@ -54,38 +56,39 @@ TEST(StatusServer, ServesMetricsStatusAndHealth) {
   EXPECT_TRUE(health.ends_with("\r\n\r\nok\n"));
 }
 
-TEST(StatusServer, UnhealthyIs503) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("localhost:0", callbacks(false)));
+TEST(HttpPort, UnhealthyIs503) {
+  HttpPort server(pages(false), {});
+  ASSERT_TRUE(server.open("localhost:0"));
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 503 "));
 }
 
-TEST(StatusServer, EverythingElseIs404) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
-  for (const char* path : {"/", "/metrics/", "/etc/passwd", "/../../etc/passwd", "/Status"}) {
+TEST(HttpPort, EverythingElseIs404) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
+  for (const char* path : {"/index.html", "/metrics/", "/etc/passwd", "/../../etc/passwd", "/Status"}) {
     EXPECT_TRUE(get(server.address(), path).starts_with("HTTP/1.1 404 ")) << path;
   }
 }
 
 // RFC 9110, 15.5.6.
-TEST(StatusServer, OnlyGetAndHead) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, OnlyGetAndHead) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"}) {
-    const std::string answer =
-        ask(server.address(), std::string(method) + " /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const std::string answer = ask(
+        server.address(), std::string(method) + " /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << method << ": " << answer;
     EXPECT_NE(answer.find("\r\nAllow: GET, HEAD\r\n"), std::string::npos) << answer;
   }
-  const std::string head = ask(server.address(), "HEAD /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string head =
+      ask(server.address(), "HEAD /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_NE(head.find("\r\nContent-Length: 11\r\n"), std::string::npos) << head;
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
-TEST(StatusServer, BadRequestsAreSurvived) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, BadRequestsAreSurvived) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   const std::vector<std::string> requests = {"\r\n\r\n",
                                              "GET\r\n\r\n",
                                              std::string(100000, 'A') + "\r\n\r\n",
@@ -98,68 +101,68 @@ TEST(StatusServer, BadRequestsAreSurvived) {
   }
 }
 
-TEST(StatusServer, ACallbackThatThrowsIsA500) {
-  StatusServer server;
-  StatusCallbacks bad = callbacks();
+TEST(HttpPort, ACallbackThatThrowsIsA500) {
+  HttpPages bad = pages();
   bad.status_json = []() -> std::string { throw std::runtime_error("no"); };
-  ASSERT_TRUE(server.open("127.0.0.1:0", bad));
+  HttpPort server(bad, {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   EXPECT_TRUE(get(server.address(), "/status").starts_with("HTTP/1.1 500 "));
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
 }
 
-TEST(StatusServer, PortInUseIsAnErrorThatNamesIt) {
-  StatusServer first;
-  ASSERT_TRUE(first.open("127.0.0.1:0", callbacks()));
-  StatusServer second;
-  const Result<void> taken = second.open(first.address(), callbacks());
+TEST(HttpPort, PortInUseIsAnErrorThatNamesIt) {
+  HttpPort first(pages(), {});
+  ASSERT_TRUE(first.open("127.0.0.1:0"));
+  HttpPort second(pages(), {});
+  const Result<void> taken = second.open(first.address());
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, ErrorCode::in_use);
   EXPECT_NE(taken.error().message.find(first.address()), std::string::npos) << taken.error().message;
   EXPECT_EQ(second.address(), "");
 }
 
-TEST(StatusServer, OnlyLoopbackIsListenedOn) {
+TEST(HttpPort, OnlyLoopbackIsListenedOn) {
   for (const char* listen : {"0.0.0.0:0", "192.0.2.1:9100", "[::]:0", "example.org:9100", "10.0.0.1:0"}) {
-    StatusServer server;
-    const Result<void> opened = server.open(listen, callbacks());
+    HttpPort server(pages(), {});
+    const Result<void> opened = server.open(listen);
     ASSERT_FALSE(opened) << listen;
     EXPECT_EQ(opened.error().code, ErrorCode::invalid_setting) << listen;
     EXPECT_NE(opened.error().message.find(listen), std::string::npos) << opened.error().message;
   }
 }
 
-TEST(StatusServer, UnreadableAddressesAreErrors) {
+TEST(HttpPort, UnreadableAddressesAreErrors) {
   for (const char* listen : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "::1:80:", "on"}) {
-    StatusServer server;
-    EXPECT_FALSE(server.open(listen, callbacks())) << listen;
+    HttpPort server(pages(), {});
+    EXPECT_FALSE(server.open(listen)) << listen;
   }
 }
 
-TEST(StatusServer, OffListensNowhere) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("off", callbacks()));
+TEST(HttpPort, OffListensNowhere) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("off"));
   EXPECT_EQ(server.address(), "");
   server.stop();
 }
 
-TEST(StatusServer, StoppedPortIsFreeAgain) {
-  StatusServer first;
-  ASSERT_TRUE(first.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, StoppedPortIsFreeAgain) {
+  HttpPort first(pages(), {});
+  ASSERT_TRUE(first.open("127.0.0.1:0"));
   const std::string address = first.address();
   EXPECT_TRUE(get(address, "/healthz").starts_with("HTTP/1.1 200 "));
   first.stop();
   first.stop();
   EXPECT_FALSE(HttpClient(port_of(address)).connected());
-  StatusServer second;
-  EXPECT_TRUE(second.open(address, callbacks()));
+  HttpPort second(pages(), {});
+  EXPECT_TRUE(second.open(address));
 }
 
 // A page in a browser on this machine, whose name was made to resolve to it (DNS rebinding).
-TEST(StatusServer, AnotherHostIsRefused) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks(), {"crawler.example"}));
+TEST(HttpPort, AnotherHostIsRefused) {
+  HttpPort server(pages(), {"crawler.example"});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   const auto status_for = [&](const std::string& host_line) {
-    return ask(server.address(), "GET /status HTTP/1.1\r\n" + host_line + "\r\n").substr(9, 3);
+    return ask(server.address(), "GET /status HTTP/1.1\r\nConnection: close\r\n" + host_line + "\r\n").substr(9, 3);
   };
   for (const char* host : {"127.0.0.1", "127.0.0.1:9100", "[::1]", "[::1]:80", "localhost", "LocalHost:1", "192.0.2.7",
                            "crawler.example", "Crawler.Example:9100"})
@@ -169,18 +172,21 @@ TEST(StatusServer, AnotherHostIsRefused) {
     EXPECT_EQ(status_for(std::string("Host: ") + host + "\r\n"), "421") << host;
   EXPECT_EQ(status_for(""), "400");
   EXPECT_EQ(status_for("Host: localhost\r\nHost: evil.example\r\n"), "400");
-  EXPECT_EQ(ask(server.address(), "GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\n\r\n").substr(9, 3),
-            "404");
+  EXPECT_EQ(
+      ask(server.address(), "GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+          .substr(9, 3),
+      "404");
   EXPECT_EQ(ask(server.address(), "GET /healthz HTTP/1.0\r\n\r\n").substr(9, 3), "200");  // a simple health check
 }
 
-TEST(StatusServer, RangesAreIgnored) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, RangesAreIgnored) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   std::string ranges = "bytes=0-";
   for (int i = 0; i < 1000; ++i) ranges += ",0-";
   const std::string answer =
-      ask(server.address(), "GET /status HTTP/1.1\r\nHost: localhost\r\nRange: " + ranges + "\r\n\r\n");
+      ask(server.address(),
+          "GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nRange: " + ranges + "\r\n\r\n");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
   EXPECT_NE(answer.find("\r\nAccept-Ranges: none\r\n"), std::string::npos) << answer;
   EXPECT_TRUE(answer.ends_with("\r\n\r\n{\"pages\":1}")) << answer;
@@ -194,9 +200,9 @@ std::size_t peak_kib() {
 }
 
 // CVE-2025-53628 and similar: endless requests are cut at the limit, and take no memory.
-TEST(StatusServer, EndlessRequestsAreCutOff) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, EndlessRequestsAreCutOff) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   ASSERT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
   const std::size_t before = peak_kib();
   constexpr std::size_t max_sent = 64u << 20;
@@ -213,8 +219,8 @@ TEST(StatusServer, EndlessRequestsAreCutOff) {
       {"GET /status HTTP/1.1\r\nHost: localhost\r\n", headers, "HTTP/1.1 431 "},
       {"GET /", std::string(50'000, 'a'), "HTTP/1.1 431 "},
       {"GET / HTTP/1.1\r\nHost: ", std::string(50'000, 'a'), "HTTP/1.1 431 "},
-      {"POST /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 405 "},
-      {"GET /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 200 "}};
+      {"POST /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 411 "},
+      {"GET /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 411 "}};
   for (const Attack& attack : attacks) {
     HttpClient client(port_of(server.address()));
     std::size_t sent = 0;
@@ -230,9 +236,9 @@ TEST(StatusServer, EndlessRequestsAreCutOff) {
 }
 
 // Clients that send nothing, or a byte now and then, block no other client, however many they are: once four did.
-TEST(StatusServer, DripsKeepNobodyOut) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, DripsKeepNobodyOut) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   std::vector<HttpClient> drips;
   for (int i = 0; i < 200; ++i) {
     drips.emplace_back(port_of(server.address()));
@@ -250,9 +256,9 @@ TEST(StatusServer, DripsKeepNobodyOut) {
 }
 
 // Second review, finding 4: more whole requests at once than there are places; once they were closed unread.
-TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   for (const std::size_t silent : {0u, 20u, 100u}) {
     std::vector<HttpClient> mute;
     for (std::size_t i = 0; i < silent; ++i) mute.emplace_back(port_of(server.address()));
@@ -260,7 +266,7 @@ TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
     std::vector<HttpClient> clients;
     for (int i = 0; i < 150; ++i) {
       clients.emplace_back(port_of(server.address()));
-      EXPECT_TRUE(clients.back().send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+      EXPECT_TRUE(clients.back().send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
     }
     int answered = 0;
     for (HttpClient& client : clients) answered += client.read_all().starts_with("HTTP/1.1 200 ") ? 1 : 0;
@@ -269,22 +275,22 @@ TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
 }
 
 // Answers that are not read are dropped in favour of clients that read.
-TEST(StatusServer, ClientsThatDoNotReadKeepNobodyOut) {
-  StatusServer server;
-  StatusCallbacks large = callbacks();
+TEST(HttpPort, ClientsThatDoNotReadKeepNobodyOut) {
+  HttpPages large = pages();
   large.status_json = [] { return std::string(4u << 20, 'x'); };
-  ASSERT_TRUE(server.open("127.0.0.1:0", large));
+  HttpPort server(large, {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   std::vector<HttpClient> deaf;
   for (int i = 0; i < 70; ++i) {
     deaf.emplace_back(port_of(server.address()));
-    deaf.back().send("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    deaf.back().send("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   }
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
 }
 
-TEST(StatusServer, ManyScrapesAtOnce) {
-  StatusServer server;
-  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+TEST(HttpPort, ManyScrapesAtOnce) {
+  HttpPort server(pages(), {});
+  ASSERT_TRUE(server.open("127.0.0.1:0"));
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
