@@ -30,6 +30,7 @@ constexpr std::array of_urls = {
     host,
     match,
     RouteParameter{"after", Type::object, "where each peer goes on: {identity: its \"last\" in the answer before}"}};
+constexpr std::array of_hosts = {RouteParameter{"limit", Type::number, "of each peer; 100 unless given, 500 at most"}};
 constexpr std::array of_traps = {host, RouteParameter{"rule", Type::text, "of this rule"}};
 constexpr std::array of_order = {
     RouteParameter{"kind", Type::text, "pause, block or delay", true},
@@ -53,6 +54,8 @@ constexpr std::array all_routes = {
     Route{"GET", "/api/v1/explain", "explain", Reach::ring, "what happened to one URL, and why", url_of_explain},
     Route{"GET", "/api/v1/urls", "urls", Reach::ring, "the URLs of some states, reasons or hosts, part by part",
           of_urls},
+    Route{"GET", "/api/v1/hosts", "hosts", Reach::ring, "hosts in memory, when each is asked again, and why not now",
+          of_hosts},
     Route{"GET", "/api/v1/traps", "traps", Reach::ring, "what the trap rules have kept out", of_traps},
     Route{"POST", "/api/v1/orders", "order", Reach::order, "gives an order about the ring or a host", of_order},
     Route{"POST", "/api/v1/retry", "retry", Reach::order, "asks again for URLs that failed or were excluded", of_retry},

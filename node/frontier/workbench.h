@@ -107,6 +107,9 @@ class Workbench {
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }
+  void for_each(const std::function<void(const BenchHost&)>& look) const {
+    for (const auto& [key, host] : hosts_) look(*host);
+  }
   std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
   const WaitingHosts& waiting() const { return waiting_; }
   // Hosts in memory that wait for their turn, or for the moment at which it goes on.

@@ -38,7 +38,8 @@ OwnAnswers::OwnAnswers(Around around)
                     .membership = around.members.membership()}),
       trap_report_(*around.state.store, around.state.partitioner, around.verdicts.traps, around.verdicts.mirrors,
                    around.records.replication.partition_manager, around.records.writer),
-      url_report_(*around.state.store, around.state.partitioner, around.records.replication.partition_manager) {}
+      url_report_(*around.state.store, around.state.partitioner, around.records.replication.partition_manager),
+      host_report_(around.records.bench, around.state.sites) {}
 
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
   if (verb == "status") return around_.status.status(flag_field(body, "brief").value_or(false));
@@ -49,6 +50,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
   if (verb == "seed") return around_.intake.answer(step, body);
   if (verb == "traps") return traps(step, body);
   if (verb == "urls") return urls(body);
+  if (verb == "hosts") return hosts(step.now, body);
   if (verb == "settings") return settings();
   if (verb == "order" || verb == "recrawl" || verb == "retry") return order(step, body);
   if (verb == "orders") return orders();
@@ -62,9 +64,10 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     around_.lifecycle.stop();
     return json{{"stopping", around_.state.id.hex()}};
   }
-  return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                            "'; this peer knows status, settings, explain, urls, seed, order, orders, recrawl, retry, "
-                            "traps, forget, snapshot, leave, stop"}};
+  return json{
+      {"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
+                    "'; this peer knows status, settings, explain, urls, hosts, seed, order, orders, recrawl, retry, "
+                    "traps, forget, snapshot, leave, stop"}};
 }
 
 // As setting_text() writes them. Those that may hold a password say only that they are set.
@@ -85,6 +88,15 @@ json OwnAnswers::settings() const {
 json OwnAnswers::urls(const json& body) const {
   const std::size_t peers = std::max<std::size_t>(around_.members.reachable().size(), 1);
   json answer = url_report_.answer(around_.state.id.hex(), body, max_gathered_bytes / peers);
+  answer["id"] = around_.state.id.hex();
+  answer["address"] = around_.members.membership().self().address;
+  return answer;
+}
+
+// The hosts in its memory (host_report.h).
+json OwnAnswers::hosts(Time now, const json& body) const {
+  const std::size_t peers = std::max<std::size_t>(around_.members.reachable().size(), 1);
+  json answer = host_report_.answer(now, body, max_gathered_bytes / peers);
   answer["id"] = around_.state.id.hex();
   answer["address"] = around_.members.membership().self().address;
   return answer;

@@ -1,4 +1,4 @@
-// This peer's own answers to questions (questions.h): status, settings, explain, urls, seed, traps, order, orders,
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, seed, traps, order, orders,
 // recrawl, retry, forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -11,6 +11,7 @@
 #include "node/links/seed_intake.h"
 #include "node/links/url_verdicts.h"
 #include "node/peer/explanation.h"
+#include "node/peer/host_report.h"
 #include "node/peer/peer_status.h"
 #include "node/peer/snapshot_desk.h"
 #include "node/peer/trap_report.h"
@@ -50,6 +51,7 @@ class OwnAnswers {
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
   nlohmann::json settings() const;
   nlohmann::json urls(const nlohmann::json& body) const;
+  nlohmann::json hosts(Time now, const nlohmann::json& body) const;
   Result<nlohmann::json> order(const Step& step, const nlohmann::json& body);
   nlohmann::json orders() const;
   nlohmann::json snapshot(const Step& step, const nlohmann::json& body);
@@ -59,6 +61,7 @@ class OwnAnswers {
   Explanation explanation_;
   TrapReport trap_report_;
   UrlReport url_report_;
+  HostReport host_report_;
 };
 
 }  // namespace orbweaver

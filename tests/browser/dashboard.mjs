@@ -170,6 +170,15 @@ await check("failed URLs are listed and asked for again", async () => {
   if (![...(await orders()).keys()].some((name) => name.startsWith("visit "))) throw new Error("no order to visit again");
 });
 
+await check("hosts are shown with their delay, and one is chosen for an order", async () => {
+  await page.click("#show-hosts");
+  await until("hosts", async () => (await page.locator("#host-table tbody tr").count()) > 3);
+  const row = page.locator("#host-table tbody tr").first();
+  equal(await row.locator("td").nth(2).innerText(), "0.1 s", "delay");
+  await row.locator("button").click();
+  equal(await page.inputValue("#order-host"), await row.locator("th").innerText(), "host");
+});
+
 await check("settings and traps are shown", async () => {
   await page.click("#show-settings");
   await until("settings", async () => (await shown(page, "settings-table")).includes("max_pages"));

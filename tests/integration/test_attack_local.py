@@ -172,13 +172,13 @@ class Data(LocalCase):
         self.crawl(web, "--peers", "2", "--text", "yes")
         self.assertEqual(loose(self.dir / "crawl"), {})
 
-    def test_data_access_widens_it_but_not_the_key(self):
+    def test_data_access_widens_it_but_not_the_key_nor_the_token(self):
         web = self.web(hosts=3, pages=40)
         self.crawl(web, "--data-access", "group", out="group")
         self.crawl(web, "--data-access", "all", out="all")
         for name, directory, file in (("group", 0o750, 0o640), ("all", 0o755, 0o644)):
             out = self.dir / name
-            owners = [out / "ring.key", out / "lock", out / "peer-1" / "lock"]
+            owners = [out / "ring.key", out / "lock", out / "peer-1" / "lock", out / "peer-1" / "control-token"]
             for path in owners:
                 self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
             for path in [out, *out.rglob("*")]:

@@ -8,6 +8,7 @@ namespace {
 
 using nlohmann::json;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using storage::Reason;
 using storage::UrlState;
 
@@ -37,6 +38,32 @@ TEST_F(OwnAnswersTest, ExplainTellsTheStateOfAUrl) {
   start();
   put("http://a.test/");
   EXPECT_EQ(ask("explain", {{"url", "http://a.test/"}})["state"], "queued");
+}
+
+TEST_F(OwnAnswersTest, HostsTellWhenTheyAreAskedAgainAndWhyNotNow) {
+  start();
+  for (const char* url : {"http://a.test/", "http://b.test/", "http://b.test/2"}) put(url);
+  std::vector<BenchHost*> asked;  // their URLs come from disk with their turn
+  while (BenchHost* const host = *parts_->records.bench.take(now_)) asked.push_back(host);
+  EXPECT_EQ(ask("hosts")["hosts"][0]["why"], "it is being asked");
+  for (BenchHost* const host : asked) parts_->records.bench.release(*host, now_ + seconds{3});
+  const json first = ask("hosts")["hosts"];
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0]["host"], "b.test") << "it needs longest";
+  EXPECT_EQ(first[0]["queued"], 2);
+  EXPECT_EQ(first[0]["delay_why"], "settings");
+  EXPECT_EQ(first[0]["why"], "its delay");
+  EXPECT_EQ(first[0]["next_us"], 3'000'000);
+  ASSERT_TRUE(ask("order", {{"kind", "pause"}, {"host", "b.test"}, {"value", "yes"}})["taken"]);
+  ASSERT_TRUE(ask("order", {{"kind", "delay"}, {"host", "b.test"}, {"value", "7000000"}})["taken"]);
+  const json answer = ask("hosts", {{"limit", 1}});
+  ASSERT_EQ(answer["hosts"].size(), 1u);
+  EXPECT_EQ(answer["hosts_in_memory"], 2);
+  EXPECT_EQ(answer["hosts"][0]["why"], "paused by an operator");
+  EXPECT_EQ(answer["hosts"][0]["delay_us"], 7'000'000);
+  EXPECT_EQ(answer["hosts"][0]["delay_why"], "order");
+  EXPECT_TRUE(has(error_of("hosts", {{"limit", 501}}), "limit"));
+  EXPECT_TRUE(has(error_of("hosts", {{"limit", "all"}}), "limit"));
 }
 
 TEST_F(OwnAnswersTest, SeedsAreAdmitted) {

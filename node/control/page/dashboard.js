@@ -353,6 +353,32 @@ onClick("retry", async () => {
   return `They are asked for again: ${known(await call("POST", "retry", fields))}.`;
 });
 
+const seconds = (micros) => `${(micros / 1e6).toFixed(micros < 1e7 ? 1 : 0)} s`;
+
+onClick("show-hosts", async () => {
+  const answer = await call("GET", "hosts", { limit: 100 });
+  const hosts = answer.peers.flatMap((peer) => peer.hosts.map((host) => ({ ...host, peer: peer.id.slice(0, 8) })));
+  const need = (host) => host.queued * host.delay_us;
+  const rows = hosts.sort((a, b) => need(b) - need(a)).slice(0, 200).map((host) => {
+    const row = element("tr");
+    row.append(element("th", host.host, { scope: "row" }), element("td", host.peer));
+    for (const text of [whole(host.queued) + (host.more ? "+" : ""), seconds(host.delay_us)])
+      row.append(element("td", text, { class: "number" }));
+    row.append(element("td", host.delay_why), element("td", host.why));
+    for (const text of [seconds(host.next_us), whole(host.failures)]) row.append(element("td", text, { class: "number" }));
+    const cell = element("td"), choose = element("button", "Choose", { type: "button" });
+    choose.setAttribute("aria-label", `Give an order about ${host.host}`);
+    choose.addEventListener("click", () => { byId("order-host").value = host.host; byId("order-host").focus(); });
+    cell.append(choose);
+    row.append(cell);
+    return row;
+  });
+  document.querySelector("#host-table tbody").replaceChildren(...rows);
+  byId("host-table").hidden = rows.length === 0;
+  const all = answer.peers.reduce((sum, peer) => sum + peer.hosts_in_memory, 0);
+  return `${whole(rows.length)} of ${whole(all)} hosts in memory are shown. A + means that more of its URLs are on disk.`;
+});
+
 const order = (kind, host, value) => call("POST", "orders", { kind, host, value });
 
 async function listOrders() {
@@ -360,7 +386,9 @@ async function listOrders() {
   const words = ({ name, value }) => {
     if (value === "") return `${name}: taken back`;
     if (name.startsWith("delay ")) return `${name}: ${Number(value) / 1e6} s`;
-    return name.startsWith("visit ") ? `visit again ${value}` : name;
+    if (!name.startsWith("visit ")) return name;
+    const { before_us, ...wanted } = JSON.parse(value);
+    return `visit again: ${Object.values(wanted).flat().join(", ") || "all"}`;
   };
   const rows = [...orders].sort((a, b) => b.number - a.number);
   byId("order-list").replaceChildren(...rows.map((row) => element("li", `${row.given}  ${words(row)}`)));
