@@ -1,4 +1,4 @@
-// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, seed, traps, order, orders,
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, seed, traps, order,
 // recrawl, retry, forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
