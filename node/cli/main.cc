@@ -12,6 +12,7 @@
 #include "node/cli/crawl_command.h"
 #include "node/cli/dashboard_command.h"
 #include "node/cli/doctor_command.h"
+#include "node/cli/events_command.h"
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
@@ -164,6 +165,7 @@ int run(int argc, char** argv) {
   add_health_command(app, code);
   add_top_command(app, code);
   add_dashboard_command(app, code);
+  add_events_command(app, code);
   add_support_bundle_command(app, code);
   add_doctor_command(app, code);
   add_report_commands(app, code);

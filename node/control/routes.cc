@@ -30,6 +30,8 @@ constexpr std::array of_urls = {
     host,
     match,
     RouteParameter{"after", Type::object, "where each peer goes on: {identity: its \"last\" in the answer before}"}};
+constexpr std::array of_events = {
+    RouteParameter{"after", Type::object, "where each peer goes on: {identity: its \"last\" in the answer before}"}};
 constexpr std::array of_hosts = {RouteParameter{"limit", Type::number, "of each peer; 100 unless given, 500 at most"}};
 constexpr std::array of_traps = {host, RouteParameter{"rule", Type::text, "of this rule"}};
 constexpr std::array of_order = {
@@ -50,6 +52,7 @@ constexpr std::array all_routes = {
     Route{"GET", "/api/v1/peer", "status", Reach::peer, "the status of this peer"},
     Route{"GET", "/api/v1/ring", "status", Reach::ring, "the status of all peers"},
     Route{"GET", "/api/v1/settings", "settings", Reach::ring, "the settings of all peers"},
+    Route{"GET", "/api/v1/events", "events", Reach::ring, "what has happened at each peer, the last 500", of_events},
     Route{"GET", "/api/v1/orders", "orders", Reach::peer, "what operators have ordered"},
     Route{"GET", "/api/v1/explain", "explain", Reach::ring, "what happened to one URL, and why", url_of_explain},
     Route{"GET", "/api/v1/urls", "urls", Reach::ring, "the URLs of some states, reasons or hosts, part by part",

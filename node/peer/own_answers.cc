@@ -17,6 +17,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr std::size_t event_bytes = 2048;  // of one, at most
 constexpr std::uint64_t max_number_step = std::uint64_t{1} << 32;
 constexpr std::string_view ending_words =
     "the crawl is ending; ask again in a moment, or when the ring has been started again";
@@ -51,6 +52,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
   if (verb == "traps") return traps(step, body);
   if (verb == "urls") return urls(body);
   if (verb == "hosts") return hosts(step.now, body);
+  if (verb == "events") return events(body);
   if (verb == "settings") return settings();
   if (verb == "order" || verb == "recrawl" || verb == "retry") return order(step, body);
   if (verb == "orders") return orders();
@@ -65,9 +67,10 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     return json{{"stopping", around_.state.id.hex()}};
   }
   return json{
-      {"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                    "'; this peer knows status, settings, explain, urls, hosts, seed, order, orders, recrawl, retry, "
-                    "traps, forget, snapshot, leave, stop"}};
+      {"error",
+       "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
+           "'; this peer knows status, settings, explain, urls, hosts, events, seed, order, orders, recrawl, retry, "
+           "traps, forget, snapshot, leave, stop"}};
 }
 
 // As setting_text() writes them. Those that may hold a password say only that they are set.
@@ -91,6 +94,24 @@ json OwnAnswers::urls(const json& body) const {
   answer["id"] = around_.state.id.hex();
   answer["address"] = around_.members.membership().self().address;
   return answer;
+}
+
+// What has happened (event_log.h): {"after": {`self`: number}} goes on where an answer ended ("last").
+json OwnAnswers::events(const json& body) const {
+  const std::string self = around_.state.id.hex();
+  const json places = body.value("after", json::object());
+  const auto after = number_field(places.is_object() ? places : json::object(), self, 0, 0);
+  if (!after) return {{"error", after.error().message}};
+  // Another process of this peer has counted further.
+  const auto seen = static_cast<std::uint64_t>(*after);
+  const std::uint64_t from = seen > around_.events.last() ? 0 : seen;
+  const std::size_t peers = std::max<std::size_t>(around_.members.reachable().size(), 1);
+  json events = around_.events.after(from, std::max<std::size_t>(max_gathered_bytes / peers / event_bytes, 1));
+  const std::uint64_t last = events.empty() ? around_.events.last() : events.back()["number"].get<std::uint64_t>();
+  return {{"id", self},
+          {"address", around_.members.membership().self().address},
+          {"last", last},
+          {"events", std::move(events)}};
 }
 
 // The hosts in its memory (host_report.h).

@@ -1,5 +1,5 @@
-// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, seed, traps, order,
-// recrawl, retry, forget, snapshot, leave, stop.
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, events, seed, traps,
+// order, orders, recrawl, retry, forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "node/coordination/end_parts.h"
+#include "node/crawl/event_log.h"
 #include "node/links/seed_intake.h"
 #include "node/links/url_verdicts.h"
 #include "node/peer/explanation.h"
@@ -37,6 +38,7 @@ class OwnAnswers {
     const FetchGate& gate;
     const PeerStatus& status;
     SnapshotDesk& snapshots;
+    const EventLog& events;
   };
   explicit OwnAnswers(Around around);
 
@@ -51,6 +53,7 @@ class OwnAnswers {
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
   nlohmann::json settings() const;
   nlohmann::json urls(const nlohmann::json& body) const;
+  nlohmann::json events(const nlohmann::json& body) const;
   nlohmann::json hosts(Time now, const nlohmann::json& body) const;
   Result<nlohmann::json> order(const Step& step, const nlohmann::json& body);
   nlohmann::json orders() const;

@@ -81,7 +81,8 @@ Peer::Peer(RingEntry& entry, Time now)
                 .intake = intake_,
                 .gate = fetches_.gate,
                 .status = status_,
-                .snapshots = snapshots_}),
+                .snapshots = snapshots_,
+                .events = events_}),
       questions_({.membership = members_.membership(),
                   .ring = state_.ring,
                   .messenger = messenger_,
@@ -242,6 +243,13 @@ Result<void> Peer::restore_counts(storage::Commit& commit) {
 }
 
 Result<void> Peer::step(const Step& step, Event& event) {
+  const Result<void> done = act(step, event);
+  for (const Command& command : step.out)
+    if (const auto* const line = std::get_if<LogEntry>(&command)) events_.note(step.now, *line);
+  return done;
+}
+
+Result<void> Peer::act(const Step& step, Event& event) {
   // A process that stood still for this long may count as down for the others.
   if (step.now - state_.stepped >= state_.settings.suspicion_time) fence_.raise();
   state_.note_step(step.now);

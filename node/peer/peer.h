@@ -21,6 +21,7 @@
 #include "node/coordination/doorkeeper.h"
 #include "node/coordination/end_parts.h"
 #include "node/coordination/fence.h"
+#include "node/crawl/event_log.h"
 #include "node/links/batch_intake.h"
 #include "node/peer/outside_faults.h"
 #include "node/peer/own_answers.h"
@@ -88,6 +89,8 @@ class Peer {
   Result<void> send_batches(const Step& step);
   bool drained(Time now);
   void say_disk_room(const Step& step);
+  void say_who_came_or_went(const Step& step) const;
+  Result<void> act(const Step& step, Event& event);
   bool may_walk() const { return verdicts_.walk.under_way() && fetches_.gate.may_queue_again(); }
 
   // peer_ring.cc
@@ -127,6 +130,7 @@ class Peer {
   OutsideFaults faults_;
   PeerStatus status_;
   SnapshotDesk snapshots_;
+  EventLog events_;
   OwnAnswers answers_;
   Questions questions_;
 };

@@ -4,6 +4,7 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
+#include "node/crawl/peer_words.h"
 #include "node/peer/peer.h"
 #include "node/try.h"
 #include "ring/codec.h"
@@ -65,6 +66,22 @@ Result<void> Peer::write_members(const Step& step) {
   return {};
 }
 
+// Of many at a time, as a joiner of a large ring sees them, only how many.
+void Peer::say_who_came_or_went(const Step& step) const {
+  constexpr std::size_t most_named = 16;
+  if (members_.come_or_gone().size() > most_named)
+    return step.log(LogLevel::info, "ring", "many peers have come or gone",
+                    {{"peers", std::to_string(members_.come_or_gone().size())}});
+  for (const ring::PeerId& peer : members_.come_or_gone()) {
+    const ring::Member* const member = members_.membership().find(peer);
+    if (peer == id()) continue;
+    step.log(LogLevel::info, "ring", member == nullptr ? "a peer is forgotten" : "a peer has come or gone",
+             {{"peer", peer.hex()},
+              {"address", member == nullptr ? std::string() : member->address},
+              {"state", member == nullptr ? "forgotten" : std::string(member_state_name(*member))}});
+  }
+}
+
 Result<void> Peer::membership_changed(const Step& step) {
   ORBWEAVER_TRY(write_members(step));
   // Before what this step sends: on the connection from before it may be lost.
@@ -78,6 +95,7 @@ Result<void> Peer::membership_changed(const Step& step) {
     directives_.forget_peer(peer);
   }
   fetches_.access.forget_strangers();
+  say_who_came_or_went(step);
   if (!owners_changed) return {};
   records_.replication.partition_manager.owners_changed(members_.view().changed());
   step.log(LogLevel::info, "ring", "owners changed",

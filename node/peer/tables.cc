@@ -9,7 +9,8 @@ ring::TableSizes Peer::tables() const {
   const Replication& replication = records_.replication;
   ring::TableSizes sizes = {{"fetches.jobs", fetches_.jobs.size()},
                             {"cookies.unwritten", fetches_.cookies.unwritten()},
-                            {"snapshot.waiting", snapshots_.waiting()}};
+                            {"snapshot.waiting", snapshots_.waiting()},
+                            {"events", events_.size()}};
   for (const ring::TableSizes& more : {members_.tables(),
                                        replication.dependents.tables(),
                                        replication.outbox.tables(),

@@ -179,6 +179,14 @@ await check("hosts are shown with their delay, and one is chosen for an order", 
   equal(await page.inputValue("#order-host"), await row.locator("th").innerText(), "host");
 });
 
+await check("what has happened is listed", async () => {
+  await page.click("#show-events");
+  await until("a peer has joined, and an order came", async () => {
+    const events = await shown(page, "event-list");
+    return events.includes("joined") && events.includes("orders are news");
+  });
+});
+
 await check("settings and traps are shown", async () => {
   await page.click("#show-settings");
   await until("settings", async () => (await shown(page, "settings-table")).includes("max_pages"));

@@ -98,7 +98,8 @@ struct RigParts {
                  .intake = intake,
                  .gate = fetches.gate,
                  .status = status,
-                 .snapshots = snapshots}) {
+                 .snapshots = snapshots,
+                 .events = events}) {
     state.sites.obey(directives.orders().hosts());
     directives.on_visit([this](const OperatorOrder& visit, storage::Commit& commit) {
       if (Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read_order(visit))
@@ -125,6 +126,7 @@ struct RigParts {
   OutsideFaults faults;
   PeerStatus status;
   SnapshotDesk snapshots;
+  EventLog events;
   OwnAnswers answers;
 };
 

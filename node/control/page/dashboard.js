@@ -379,6 +379,15 @@ onClick("show-hosts", async () => {
   return `${whole(rows.length)} of ${whole(all)} hosts in memory are shown. A + means that more of its URLs are on disk.`;
 });
 
+onClick("show-events", async () => {
+  const { peers } = await call("GET", "events");
+  const events = peers.flatMap((peer) => peer.events.map((event) => ({ ...event, peer: peer.id.slice(0, 8) })));
+  events.sort((a, b) => b.at.localeCompare(a.at) || b.number - a.number);
+  byId("event-list").replaceChildren(...events.slice(0, 300).map(({ at, peer, event, fields }) => element("li",
+    `${at}  peer ${peer}: ${event}  ${Object.entries(fields).map(([name, value]) => `${name}=${value}`).join("  ")}`)));
+  return `${whole(Math.min(events.length, 300))} of ${whole(events.length)} events are shown.`;
+});
+
 const order = (kind, host, value) => call("POST", "orders", { kind, host, value });
 
 async function listOrders() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "node/crawl/event_log.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -152,6 +153,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"fence.answered", {each_peer}},
       {"fence.confirmed_by", {each_peer}},
       {"fence.unanswered", {each_peer}},
+      {"events", {[](const Sizes&) { return EventLog::max_events; }}},
       {"directives.differing", {each_peer, empty}},
       {"directives.sent_orders", {each_peer, empty}},
       {"directives.orders", {[](const Sizes&) { return OperatorOrders::max_rows; }}},
