@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "node/ring_view/health.h"
 #include "node/config/settings_table.h"
+#include "node/ring_view/health.h"
 #include "node/settings/site_header.h"
 
 namespace orbweaver {

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "node/cli/ask.h"
-#include "node/ring_view/ledger.h"
 #include "node/cli/order_commands.h"
 #include "node/cli/query_flags.h"
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
+#include "node/ring_view/ledger.h"
 #include "node/scope/re2_patterns.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"

@@ -56,5 +56,7 @@ def cut(stage, begin, heal, sides, seconds):
     healed = time.time()
     stage.wait_whole(stage.peers, SETTLE)
     stage.say(f"all see each other {time.time() - healed:.1f} s after the cut")
+    # Until then a holder does not know what the other side has fetched.
+    stage.wait_returned(stage.peers, SETTLE)
     stage.promise.cuts[-1] = dataclasses.replace(lasting, end=time.time() + 1.0)
     return since, healed

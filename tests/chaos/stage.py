@@ -180,6 +180,16 @@ class Stage:
 
         ring.wait_until(f"{[p.name for p in members]} see each other, and nobody else, as active", met, seconds)
 
+    def wait_returned(self, members, seconds):
+        """Until these know the same holders, and none has anything that its holder lacks."""
+
+        def met():
+            told = [peer.status() for peer in members if not self.over(peer)]
+            return (all(told) and len({one["tenures_fingerprint"] for one in told}) <= 1
+                    and not any(one["counts"]["partitions_to_return"] for one in told))  # fmt: skip
+
+        ring.wait_until(f"{[p.name for p in members]} have returned what they have", met, seconds)
+
     def over(self, peer):
         """Whether it has ended because the crawl has."""
         return not peer.running() and (peer.ended() or {}).get("finished", False)

@@ -109,7 +109,7 @@ class RubbishAtThePorts(ring.Case):
             self.throw(node.status_address, b"GET /sta", held)
         status, _ = ring.get(f"http://{node.status_address}/healthz", timeout=30)
         self.assertEqual(status, 200)
-        for path in ("/", "/etc/passwd", "/../peer.json", "/status/x", "/metricsx"):
+        for path in ("/index.html", "/etc/passwd", "/../peer.json", "/status/x", "/metricsx"):
             self.assertEqual(ring.get(f"http://{node.status_address}{path}")[0], 404, path)
         self.assertEqual(len(self.status(node)["peers"]), 1)
 
