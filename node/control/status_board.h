@@ -1,6 +1,6 @@
 // What /status, /metrics and /healthz show of a peer: made by the peer's loop when somebody asks, at most once every
 // `fresh`. Who asks waits for it, and gets what was shown last when the loop is busy for longer than `patience`.
-// Thread rule: text() and healthy() from the status server's thread, the rest from the loop.
+// Thread rule: text() and healthy() from the HTTP server's threads, the rest from the loop.
 #pragma once
 
 #include <atomic>
