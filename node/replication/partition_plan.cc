@@ -321,6 +321,9 @@ PartitionManager::Changes PartitionManager::plan(const View& view, const ring::M
     sweep_left_ = 0;
     gaining_.clear();
     transfers_.cancel_all();
+    // As in begin_planning(): whoever comes back has missed what is written now, and what was on its way.
+    backfilled_.clear();
+    in_part_.clear();
     return changes;
   }
   const Planning planning{

@@ -505,5 +505,28 @@ TEST_F(LastButOneLeavesTest, ItGivesAllToWhoeverFollowsTheOther) {
   EXPECT_EQ(node(2).store->counts().discovered(), 0u);
 }
 
+// Seed 40365 of the simulator: who waited for copies waits no longer when all others seem to be gone. Back, they lack
+// what was written meanwhile, and what was on its way.
+TEST_F(LastButOneLeavesTest, WhoeverWasGoneIsFilledWhenItIsBack) {
+  leave_but_for_one_partition();
+  ManagedNode& leaver = node(2);
+  const ring::Partition partition = held_by(2);
+  ASSERT_TRUE(leaver.partition_manager->copies_whole(partition, *leaver.view));
+  bury(1);
+  run(seconds(1));
+  ASSERT_TRUE(leaver.view->empty());
+  leaver.copied_until.note_alone(now_);
+  const storage::Merge written = known_to(leaver, partition);
+  states_[1] = ring::MemberState::active;
+  publish();
+  do step();
+  while (leaver.partition_manager->plan_open());
+  EXPECT_FALSE(leaver.partition_manager->copies_whole(partition, *leaver.view));
+  EXPECT_FALSE(leaver.partition_manager->all_whole(*leaver.view));
+  run(seconds(3));
+  EXPECT_TRUE(leaver.partition_manager->all_whole(*leaver.view));
+  EXPECT_TRUE(*node(1).store->find(written.key));
+}
+
 }  // namespace
 }  // namespace orbweaver
