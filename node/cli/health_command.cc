@@ -32,15 +32,7 @@ Health health_of_answer(const Result<json>& answer) {
 }
 
 void print(const Health& health, bool as_json) {
-  if (as_json) {
-    json problems = json::array();
-    for (const auto& [level, list] : {std::pair("broken", &health.broken), {"settling", &health.settling}})
-      for (const std::string& what : *list) problems.push_back({{"level", level}, {"what", what}});
-    return say_json({{"healthy", health.word() == "healthy"},
-                     {"state", health.word()},
-                     {"peers", health.peers},
-                     {"problems", std::move(problems)}});
-  }
+  if (as_json) return say_json(to_json(health));
   say("%s: %zu peers answer\n", std::string(health.word()).c_str(), health.peers);
   for (const auto* list : {&health.broken, &health.settling})
     for (const std::string& what : *list) say("  %s\n", what.c_str());

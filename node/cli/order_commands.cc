@@ -97,6 +97,10 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, Options& option
   return command;
 }
 
+std::size_t peers_that_know(const json& answer) {
+  return answer.contains("peers_stopped") ? answer.value("peers_stopped", std::size_t{0}) : answer.at("peers").size();
+}
+
 }  // namespace
 
 Result<json> give_order(const PeerTarget& target, const std::string& verb, const json& body) {
@@ -110,18 +114,22 @@ Result<json> give_order(const PeerTarget& target, const std::string& verb, const
   return order_until_taken([&] { return ask_peer(target, verb, body, true); });
 }
 
+std::string known_words(const json& answer) {
+  const std::size_t peers = peers_that_know(answer);
+  const std::string known = peers == 1 ? "1 peer knows it" : std::to_string(peers) + " peers know it";
+  if (!answer.contains("peers_stopped")) return known;
+  return known +
+         (peers == 1 ? ", and acts by it when it is started again" : ", and act by it when they are started again");
+}
+
 int tell_order(const Result<json>& answer, const std::string& done, bool as_json) {
   if (!answer) return failed(answer.error());
   if (as_json) {
     say_json(*answer);
     return 0;
   }
-  const bool stopped = answer->contains("peers_stopped");
-  const std::size_t peers = stopped ? answer->value("peers_stopped", std::size_t{0}) : (*answer)["peers"].size();
-  const std::string known = peers == 1 ? "1 peer knows it" : std::to_string(peers) + " peers know it";
-  const std::string later =
-      peers == 1 ? ", and acts by it when it is started again" : ", and act by it when they are started again";
-  say("%s; %s%s\n", done.c_str(), known.c_str(), stopped ? later.c_str() : "");
+  const std::size_t peers = peers_that_know(*answer);
+  say("%s; %s\n", done.c_str(), known_words(*answer).c_str());
   const json& silent = (*answer)["unreachable"];
   for (const json& peer : silent)
     complain("peer %s at %s does not answer: it learns of the order when it is back",

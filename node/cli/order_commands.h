@@ -13,6 +13,8 @@ namespace orbweaver {
 // An order (node/peer/order_request.h) for the whole ring: the ring's answer, or {"peers_stopped": n} when it does not
 // run. Errors: of the peers; unreachable while they keep telling each other of later orders.
 Result<nlohmann::json> give_order(const PeerTarget& target, const std::string& verb, const nlohmann::json& body);
+// "3 peers know it", of its answer.
+std::string known_words(const nlohmann::json& answer);
 // Says what was ordered, how many know it, and who does not yet; or the answer as JSON. Returns the exit code.
 int tell_order(const Result<nlohmann::json>& answer, const std::string& done, bool as_json);
 

@@ -13,6 +13,14 @@
 
 namespace orbweaver {
 
+namespace {
+
+constexpr int escape_key = 27;
+constexpr int delete_key = 127;
+constexpr int escape_wait = 50;  // milliseconds: what follows later is no key's sequence
+
+}  // namespace
+
 struct Screen::Terminal {
   SCREEN* screen = nullptr;
 };
@@ -30,6 +38,7 @@ Result<std::unique_ptr<Screen>> Screen::open() {
   ::nonl();
   ::curs_set(0);
   ::keypad(stdscr, TRUE);
+  ::set_escdelay(escape_wait);
   return opened;
 }
 
@@ -41,12 +50,13 @@ Screen::~Screen() {
 std::size_t Screen::width() const { return static_cast<std::size_t>(std::max(COLS, 1)); }
 std::size_t Screen::height() const { return static_cast<std::size_t>(std::max(LINES, 1)); }
 
-void Screen::show(const std::vector<std::string>& lines, std::size_t title) {
+void Screen::show(const std::vector<std::string>& lines, std::size_t title, std::optional<std::size_t> cursor) {
   ::werase(stdscr);
   for (std::size_t i = 0; i < lines.size() && i < height(); ++i) {
-    if (i == title) ::wattr_on(stdscr, A_REVERSE, nullptr);
+    const attr_t look = (i == title ? A_REVERSE : A_NORMAL) | (i == cursor ? A_BOLD : A_NORMAL);
+    ::wattr_on(stdscr, look, nullptr);
     ::mvwaddnstr(stdscr, static_cast<int>(i), 0, printable(lines[i]).c_str(), COLS);
-    if (i == title) ::wattr_off(stdscr, A_REVERSE, nullptr);
+    ::wattr_off(stdscr, look, nullptr);
   }
   ::wrefresh(stdscr);
 }
@@ -64,7 +74,10 @@ Screen::Pressed Screen::wait(Duration longest) {
   if (key == KEY_UP) return {.key = Key::up};
   if (key == KEY_DOWN) return {.key = Key::down};
   if (key == KEY_RESIZE) return {.key = Key::resized};
-  return {.key = Key::other, .letter = key > 0 && key < 128 ? static_cast<char>(key) : '\0'};
+  if (key == KEY_ENTER || key == '\r' || key == '\n') return {.key = Key::enter};
+  if (key == KEY_BACKSPACE || key == '\b' || key == delete_key) return {.key = Key::backspace};
+  if (key == escape_key) return {.key = Key::escape};
+  return {.key = Key::other, .letter = key >= ' ' && key < delete_key ? static_cast<char>(key) : '\0'};
 }
 
 }  // namespace orbweaver

@@ -2,7 +2,9 @@
 // Thread rule: one owner.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +22,23 @@ class Screen {
 
   std::size_t width() const;
   std::size_t height() const;
-  // Lines from the top; what has no room is left out. `title`: this line is shown reversed.
-  void show(const std::vector<std::string>& lines, std::size_t title);
+  // Lines from the top; what has no room is left out. `title`: this line is shown reversed; `cursor`: this one bold.
+  void show(const std::vector<std::string>& lines, std::size_t title, std::optional<std::size_t> cursor);
 
-  enum class Key : std::uint8_t { none, other, up, down, resized, gone };  // gone: the terminal is
+  enum class Key : std::uint8_t {
+    none,
+    other,
+    up,
+    down,
+    enter,
+    backspace,
+    escape,
+    resized,
+    gone
+  };  // gone: the terminal
   struct Pressed {
     Key key = Key::none;
-    char letter = 0;  // of `other`; 0: it is no letter
+    char letter = 0;  // of `other`: printable ASCII; 0: it is none
   };
   // The next key; none when none is pressed in that time.
   Pressed wait(Duration longest);

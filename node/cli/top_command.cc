@@ -10,9 +10,11 @@
 #include <thread>
 
 #include "node/cli/ask.h"
+#include "node/cli/order_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/screen.h"
 #include "node/cli/top_lines.h"
+#include "node/cli/top_screen.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 
@@ -24,6 +26,8 @@ using nlohmann::json;
 
 // Two answers this far apart show rates at once. A peer makes its status anew four times a second at most.
 constexpr Duration first_wait = std::chrono::seconds{1};
+// What an order led to is shown for so long.
+constexpr Duration news_time = std::chrono::seconds{3};
 // Columns of a line where output is no terminal.
 constexpr std::size_t wide = 160;
 
@@ -32,6 +36,8 @@ struct Options {
   double interval = 2;  // seconds
   bool as_json = false;
   bool once = false;
+  bool hosts = false;
+  TopTable table() const { return hosts ? TopTable::hosts : TopTable::peers; }
 };
 
 // The ring, asked again and again.
@@ -42,8 +48,10 @@ class Watch {
   Result<RingView> look() {
     Result<json> answer = ask_peer(target_, "status", json::object(), true);
     if (!answer) return tl::make_unexpected(answer.error());
+    // A ring of an earlier release has no answer to it.
+    const Result<json> hosts = ask_peer(target_, "hosts", {{"limit", hosts_of_each(parts_of(*answer).size())}}, true);
     try {
-      RingView view = ring_view(before_ ? &*before_ : nullptr, *answer);
+      RingView view = ring_view(before_ ? &*before_ : nullptr, *answer, hosts ? &*hosts : nullptr);
       before_ = std::move(*answer);
       return view;
     } catch (const json::exception& cause) {  // health and ledger read what members say
@@ -64,8 +72,12 @@ class Watch {
 };
 
 void print(const RingView& view, const Options& options) {
-  if (options.as_json) return say_json(to_json(view), options.once ? 2 : -1);
-  for (const std::string& line : to_lines(view, wide).lines) say("%s\n", line.c_str());
+  if (options.as_json) {
+    json shown = to_json(view);
+    shown["hosts"] = to_json(view.hosts)["hosts"];
+    return say_json(shown, options.once ? 2 : -1);
+  }
+  for (const std::string& line : to_lines(view, wide, options.table()).lines) say("%s\n", line.c_str());
 }
 
 Duration interval_of(const Options& options) {
@@ -89,95 +101,45 @@ int print_all(const Options& options) {
   }
 }
 
-// What is shown, and how.
-struct Shown {
-  RingView view;
-  std::string error;  // of the last look; empty: it was answered
-  PeerOrder order = PeerOrder::none;
-  std::size_t first_peer = 0;
-  bool help = false;
-};
-
-std::vector<std::string> help_lines() {
-  return {"q  ends",
-          "i, p, u, c, m  sort peers by id, pages per second, URLs in their queues, processor, memory",
-          "arrows  move through the peers",
-          "?  this help",
-          "",
-          "limit: what most of the hosts with URLs to fetch wait for, over the last interval (docs/how-to/limit.md)",
-          "CPU: of one processor. LIMIT: of this peer alone. MOVING: partitions that change peers or lack a copy"};
-}
-
-void draw(Screen& screen, Shown& shown) {
-  TopLines text;
-  if (shown.help) {
-    text = {.lines = help_lines(), .head = screen.height()};
-  } else {
-    sort_peers(shown.view, shown.order);
-    text = to_lines(shown.view, screen.width());
-    const std::size_t first = text.head + 1;
-    shown.first_peer = std::min(shown.first_peer, text.lines.size() - std::min(first + 1, text.lines.size()));
-    const auto peers = text.lines.begin() + static_cast<std::ptrdiff_t>(first);
-    text.lines.erase(peers, peers + static_cast<std::ptrdiff_t>(shown.first_peer));
-  }
-  text.lines.resize(screen.height() - 1);
-  text.lines.push_back(shown.error.empty() ? "q ends, ? helps" : "no answer: " + shown.error);
-  screen.show(text.lines, text.head);
-}
-
-// False: it ends.
-bool act(Screen::Pressed pressed, Shown& shown) {
-  if (pressed.key == Screen::Key::up && shown.first_peer > 0) --shown.first_peer;
-  if (pressed.key == Screen::Key::down) ++shown.first_peer;
-  switch (pressed.letter) {
-    case 'q':
-      return false;
-    case '?':
-      shown.help = !shown.help;
-      break;
-    case 'i':
-      shown.order = PeerOrder::none;
-      break;
-    case 'p':
-      shown.order = PeerOrder::pages;
-      break;
-    case 'u':
-      shown.order = PeerOrder::queued;
-      break;
-    case 'c':
-      shown.order = PeerOrder::processors;
-      break;
-    case 'm':
-      shown.order = PeerOrder::memory;
-      break;
-    default:
-      break;
-  }
-  return true;
+std::string given(const Options& options, const TopOrder& order) {
+  const Result<json> answer = give_order(options.target, order.verb, order.body);
+  return answer ? order.done + "; " + known_words(*answer) : "not done: " + answer.error().message;
 }
 
 int show_all(const Options& options) {
   Watch watch(options.target);
   Result<RingView> first = watch.look();
   if (!first) return failed(first.error());  // a wrong directory, say
-  Shown shown;
-  shown.view = std::move(*first);
+  TopScreen shown(options.table());
+  shown.see(std::move(*first));
   Result<std::unique_ptr<Screen>> screen = Screen::open();
   if (!screen) return failed(screen.error());
+  const auto draw = [&] {
+    const TopScreen::Page page = shown.page((*screen)->width(), (*screen)->height());
+    (*screen)->show(page.lines, page.head, page.cursor);
+  };
   auto next_look = std::chrono::steady_clock::now() + first_wait;
   for (;;) {
-    draw(**screen, shown);
+    draw();
     const auto left = next_look - std::chrono::steady_clock::now();
     if (left > std::chrono::steady_clock::duration{}) {
       const Screen::Pressed pressed = (*screen)->wait(std::chrono::duration_cast<Duration>(left));
-      if (pressed.key == Screen::Key::gone || !act(pressed, shown)) return 0;
+      if (pressed.key == Screen::Key::gone) return 0;
+      const TopScreen::Acted acted = shown.press(pressed);
+      if (acted.ends) return 0;
+      if (!acted.order) continue;
+      shown.say("asking the ring");
+      draw();
+      const std::string news = given(options, *acted.order);
+      if (Result<RingView> view = watch.look(); view) shown.see(std::move(*view));
+      shown.say(news);
+      next_look = std::chrono::steady_clock::now() + std::max(interval_of(options), news_time);
       continue;
     }
     if (Result<RingView> view = watch.look(); view) {
-      shown.view = std::move(*view);
-      shown.error.clear();
+      shown.see(std::move(*view));
     } else {
-      shown.error = view.error().message;
+      shown.say("no answer: " + view.error().message);
     }
     next_look = std::chrono::steady_clock::now() + interval_of(options);
   }
@@ -193,12 +155,14 @@ int top(const Options& options) {
 
 void add_top_command(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("top", "a running ring at a glance: rates, what holds it back, its peers");
+  CLI::App* command = app.add_subcommand(
+      "top", "a running ring at a glance: rates, what holds it back, when it ends, its peers and hosts");
   add_target_options(*command, options->target);
   command->add_option("--interval", options->interval, "seconds between two looks")
       ->check(CLI::Range(0.25, 3600.0))
       ->capture_default_str();
   command->add_flag("--once", options->once, "two looks a second apart, printed, and the end");
+  command->add_flag("--hosts", options->hosts, "the table of hosts that need longest, in place of the peers");
   command->add_flag("--json", options->as_json, "as JSON; without --once a line for each look");
   command->callback([options, &code] { code = top(*options); });
 }

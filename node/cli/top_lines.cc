@@ -60,6 +60,12 @@ std::string clock_of(std::uint64_t seconds) {
   return text.data();
 }
 
+std::string seconds_text(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), seconds < 100 ? "%.1f s" : "%.0f s", seconds);
+  return text.data();
+}
+
 void add_cell(std::string& line, const std::string& text, std::size_t width, bool right) {
   if (!line.empty()) line += ' ';
   const std::string shown = printable(text).substr(0, width);
@@ -67,40 +73,52 @@ void add_cell(std::string& line, const std::string& text, std::size_t width, boo
   line += right ? gap + shown : shown + gap;
 }
 
+template <typename Row>
 struct Column {
   const char* name;
   std::size_t width;
   bool right;
-  std::string (*cell)(const PeerView&);
+  std::string (*cell)(const Row&);
 };
 
 // In the order of their worth: on a narrow terminal the last are left out.
-const std::array<Column, 13>& columns() {
-  static const std::array<Column, 13> all = {{
-      {"PEER", id_length, false, [](const PeerView& p) { return p.id; }},
-      {"STATE", 8, false, [](const PeerView& p) { return p.state; }},
-      {"PAGES/S", 7, true, [](const PeerView& p) { return rate_text(p.pages); }},
-      {"MB/S", 6, true, [](const PeerView& p) { return megabytes(p.bytes); }},
-      {"QUEUED", 7, true, [](const PeerView& p) { return brief(p.queued); }},
-      {"LIMIT", 11, false, [](const PeerView& p) { return p.limit.by; }},
-      {"CPU", 5, true, [](const PeerView& p) { return percent(p.limit.processors); }},
-      {"MB", 6, true, [](const PeerView& p) { return brief(static_cast<double>(p.memory) / 1e6); }},
-      {"FLIGHT", 6, true, [](const PeerView& p) { return brief(p.in_flight); }},
-      {"OUTBOX", 6, true, [](const PeerView& p) { return brief(p.outbox); }},
-      {"MOVING", 6, true, [](const PeerView& p) { return brief(p.moving); }},
-      {"GB FREE", 7, true, [](const PeerView& p) { return brief(static_cast<double>(p.disk_free) / 1e9); }},
-      {"ADDRESS", 24, false, [](const PeerView& p) { return p.address; }},
-  }};
-  return all;
-}
+const std::array<Column<PeerView>, 13> peer_columns = {{
+    {"PEER", id_length, false, [](const PeerView& p) { return p.id; }},
+    {"STATE", 8, false, [](const PeerView& p) { return p.state; }},
+    {"PAGES/S", 7, true, [](const PeerView& p) { return rate_text(p.pages); }},
+    {"MB/S", 6, true, [](const PeerView& p) { return megabytes(p.bytes); }},
+    {"QUEUED", 7, true, [](const PeerView& p) { return brief(p.queued); }},
+    {"LIMIT", 11, false, [](const PeerView& p) { return p.limit.by; }},
+    {"CPU", 5, true, [](const PeerView& p) { return percent(p.limit.processors); }},
+    {"MB", 6, true, [](const PeerView& p) { return brief(static_cast<double>(p.memory) / 1e6); }},
+    {"FLIGHT", 6, true, [](const PeerView& p) { return brief(p.in_flight); }},
+    {"OUTBOX", 6, true, [](const PeerView& p) { return brief(p.outbox); }},
+    {"MOVING", 6, true, [](const PeerView& p) { return brief(p.moving); }},
+    {"GB FREE", 7, true, [](const PeerView& p) { return brief(static_cast<double>(p.disk_free) / 1e9); }},
+    {"ADDRESS", 24, false, [](const PeerView& p) { return p.address; }},
+}};
 
-std::string row(const PeerView* peer, std::size_t width) {
+const std::array<Column<HostView>, 10> host_columns = {{
+    {"HOST", 30, false, [](const HostView& h) { return h.host; }},
+    {"QUEUED", 7, true, [](const HostView& h) { return brief(h.queued) + (h.more ? "+" : ""); }},
+    {"NEEDS", 10, true, [](const HostView& h) { return time_words(h.seconds_needed()); }},
+    {"DELAY", 7, true, [](const HostView& h) { return seconds_text(h.delay_seconds); }},
+    {"BECAUSE OF", 11, false, [](const HostView& h) { return h.delay_why; }},
+    {"NEXT", 7, true, [](const HostView& h) { return seconds_text(h.next_seconds); }},
+    {"NOT NOW, BECAUSE", 26, false, [](const HostView& h) { return h.why; }},
+    {"FAILED", 6, true, [](const HostView& h) { return brief(h.failures); }},
+    {"PEER", id_length, false, [](const HostView& h) { return h.peer; }},
+    {"ADDRESS", 24, false, [](const HostView& h) { return h.address; }},
+}};
+
+template <typename Row, std::size_t size>
+std::string row(const std::array<Column<Row>, size>& columns, const Row* of, std::size_t width) {
   std::string line;
-  for (const Column& column : columns()) {
+  for (const Column<Row>& column : columns) {
     if (line.size() + 1 + column.width > width && !line.empty()) break;
-    add_cell(line, peer == nullptr ? column.name : column.cell(*peer), column.width, column.right);
+    add_cell(line, of == nullptr ? column.name : column.cell(*of), column.width, column.right);
   }
-  return line;
+  return line.substr(0, width);
 }
 
 // Breaks a text at spaces; a word that is longer than a line is cut.
@@ -116,7 +134,7 @@ void add_wrapped(std::string_view text, std::size_t width, std::vector<std::stri
 
 }  // namespace
 
-TopLines to_lines(const RingView& view, std::size_t width) {
+TopLines to_lines(const RingView& view, std::size_t width, TopTable table) {
   const std::size_t all = view.peers.size() + view.silent.size();
   const std::uint64_t discovered = view.fetched + view.queued + view.failed + view.excluded;
   const auto part = [&](const char* name, std::uint64_t urls) {
@@ -125,18 +143,23 @@ TopLines to_lines(const RingView& view, std::size_t width) {
     return text;
   };
   TopLines shown;
-  for (const std::string& text :
-       {"ring " + view.ring.substr(0, id_length) + "  " + std::to_string(view.peers.size()) + " of " +
-            std::to_string(all) + " peers  " + rate_text(view.pages) + " pages/s  " + megabytes(view.bytes) +
-            " MB/s  up " + clock_of(view.seconds_up),
-        part("fetched", view.fetched) + "  " + part("queued", view.queued) + "  " + part("failed", view.failed) + "  " +
-            part("excluded", view.excluded),
-        view.health + (view.health_why.empty() ? "" : ": " + view.health_why), "limit: " + view.limit.text})
+  for (const std::string& text : {"ring " + view.ring.substr(0, id_length) + "  " + std::to_string(view.peers.size()) +
+                                      " of " + std::to_string(all) + " peers  " + rate_text(view.pages) + " pages/s  " +
+                                      megabytes(view.bytes) + " MB/s  up " + clock_of(view.seconds_up),
+                                  part("fetched", view.fetched) + "  " + part("queued", view.queued) + "  " +
+                                      part("failed", view.failed) + "  " + part("excluded", view.excluded),
+                                  view.health + (view.health_why.empty() ? "" : ": " + view.health_why),
+                                  "limit: " + view.limit.text, "end: " + view.end.text})
     add_wrapped(text, width, shown.lines);
   shown.lines.emplace_back();
   shown.head = shown.lines.size();
-  shown.lines.push_back(row(nullptr, width));
-  for (const PeerView& peer : view.peers) shown.lines.push_back(row(&peer, width));
+  if (table == TopTable::hosts) {
+    shown.lines.push_back(row<HostView>(host_columns, nullptr, width));
+    for (const HostView& host : view.hosts.hosts) shown.lines.push_back(row(host_columns, &host, width));
+    return shown;
+  }
+  shown.lines.push_back(row<PeerView>(peer_columns, nullptr, width));
+  for (const PeerView& peer : view.peers) shown.lines.push_back(row(peer_columns, &peer, width));
   for (const std::string& address : view.silent)
     shown.lines.push_back(printable("does not answer: " + address).substr(0, width));
   return shown;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@
 
 namespace orbweaver {
 
-// Lines of at most `width` characters: on the ring, and a table of its peers.
+enum class TopTable : std::uint8_t { peers, hosts };
+
+// Lines of at most `width` characters: on the ring, and a table.
 struct TopLines {
   std::vector<std::string> lines;
-  std::size_t head = 0;  // the line with the names of the table's columns; the first peer follows
+  std::size_t head = 0;  // the line with the names of the table's columns; the first peer or host follows
 };
-TopLines to_lines(const RingView& view, std::size_t width);
+TopLines to_lines(const RingView& view, std::size_t width, TopTable table);
 
 }  // namespace orbweaver

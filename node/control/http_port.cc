@@ -178,9 +178,15 @@ HttpAnswer HttpPort::stream() {
 }
 
 HttpPort::HttpPort(HttpPages pages, HostNames hosts)
-    : pages_(std::move(pages)), hosts_(std::move(hosts)), feed_([this] {
-        return read(pages_.ask({.verb = "status", .body = {{"brief", true}}, .for_ring = true}));
-      }) {}
+    : pages_(std::move(pages)),
+      hosts_(std::move(hosts)),
+      feed_(
+          [this] {
+            return read(pages_.ask({.verb = "status", .body = {{"brief", true}}, .for_ring = true}));
+          },
+          [this](std::size_t limit) {
+            return read(pages_.ask({.verb = "hosts", .body = {{"limit", limit}}, .for_ring = true}));
+          }) {}
 
 HttpPort::~HttpPort() { stop(); }
 

@@ -11,15 +11,15 @@ namespace orbweaver {
 
 using nlohmann::json;
 
-json page_view(const json* before, const json& now) {
+json page_view(const json* before, const json& now, const json* hosts) {
   if (!now.contains("peers")) return {{"error", "this peer has not joined its ring yet"}};
-  json view = to_json(ring_view(before, now));
+  RingView seen = ring_view(before, now, nullptr);
+  seen.hosts = hosts_view(hosts);
+  for (HostView& host : seen.hosts.hosts) host.host.clear();
+  seen.end = ring_end(load_of(seen), seen.hosts);
+  json view = to_json(seen);
   view["ledger"] = to_json(ledger_of(now));
-  json problems = json::array();
-  const Health health = health_of(now);
-  for (const auto& [level, list] : {std::pair("broken", &health.broken), {"settling", &health.settling}})
-    for (const std::string& what : *list) problems.push_back({{"level", level}, {"what", what}});
-  view["problems"] = std::move(problems);
+  view["problems"] = to_json(health_of(now))["problems"];
   view["unreachable"] = now.value("unreachable", json::array());
   std::map<std::string, const json*> parts = parts_by_id(&now);
   for (json& peer : view["peers"]) peer["status"] = *parts.at(peer["id"].get<std::string>());
@@ -55,6 +55,8 @@ void RingFeed::run() {
       // What was seen last is old for the next who looks: rates begin anew.
       news_.text = nullptr;
       before_.reset();
+      hosts_.reset();
+      looks_ = 0;
       change_.wait(lock, [this] { return stopped_ || std::chrono::steady_clock::now() < wanted_until_; });
       continue;
     }
@@ -72,8 +74,10 @@ std::string RingFeed::look() {
   Result<json> answer = ask_();
   if (!answer) return json_text({{"error", answer.error().message}});
   try {
-    std::string text = json_text(page_view(before_ ? &*before_ : nullptr, *answer));
     peers_ = parts_of(*answer).size();
+    if (looks_++ % looks_with_hosts == 0)
+      if (Result<json> hosts = ask_hosts_(hosts_of_each(peers_)); hosts) hosts_ = std::move(*hosts);
+    std::string text = json_text(page_view(before_ ? &*before_ : nullptr, *answer, hosts_ ? &*hosts_ : nullptr));
     before_ = std::move(*answer);
     return text;
   } catch (const json::exception& cause) {  // a member says what this program does not expect

@@ -27,10 +27,12 @@ class RingFeed {
   static constexpr std::chrono::milliseconds every{1000};
   static constexpr std::chrono::milliseconds every_peer{10};  // and so much longer for each peer
   static constexpr std::chrono::seconds kept{5};              // after the last call of latest()
+  static constexpr std::uint64_t looks_with_hosts = 5;        // every so many looks the hosts are asked for too
 
-  // The ring's answer to "status".
+  // The ring's answers to "status" and to "hosts", of each peer at most so many.
   using Ask = std::function<Result<nlohmann::json>()>;
-  explicit RingFeed(Ask ask) : ask_(std::move(ask)) {}
+  using AskHosts = std::function<Result<nlohmann::json>(std::size_t)>;
+  RingFeed(Ask ask, AskHosts ask_hosts) : ask_(std::move(ask)), ask_hosts_(std::move(ask_hosts)) {}
   ~RingFeed() { stop(); }
   RingFeed(const RingFeed&) = delete;
   RingFeed& operator=(const RingFeed&) = delete;
@@ -44,7 +46,10 @@ class RingFeed {
   std::string look();
 
   Ask ask_;
-  std::optional<nlohmann::json> before_;  // of the thread, as the next
+  AskHosts ask_hosts_;
+  std::optional<nlohmann::json> before_;  // of the thread, as the next three
+  std::optional<nlohmann::json> hosts_;
+  std::uint64_t looks_ = 0;
   std::size_t peers_ = 0;
   std::mutex mutex_;  // of what follows
   std::condition_variable change_;
@@ -55,8 +60,9 @@ class RingFeed {
 };
 
 // What a page is sent: RingView as JSON, and "ledger", "problems" (node/ring_view/health.h), "unreachable", and with
-// each peer its part of the status. `before`: null when there is no earlier answer. {"error": why} for what is no
-// answer of a ring. Throws json::exception when a member says what this program does not expect.
-nlohmann::json page_view(const nlohmann::json* before, const nlohmann::json& now);
+// each peer its part of the status. `before`, `hosts`: null when there is no such answer. Who sees the page needs no token,
+// so it names no host. {"error": why} for what is no answer of a ring. Throws json::exception when a member says what
+// this program does not expect.
+nlohmann::json page_view(const nlohmann::json* before, const nlohmann::json& now, const nlohmann::json* hosts);
 
 }  // namespace orbweaver

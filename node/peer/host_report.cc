@@ -40,21 +40,23 @@ json HostReport::entry(Time now, const BenchHost& host) const {
   const Delay delay = delay_of(sites_, host);
   const HostOrder order = sites_.order_of(host.name);
   const Time next = std::max(host.next_allowed, host.down_until);
-  const char* const why = order.blocked           ? "blocked by an operator"
-                          : order.paused          ? "paused by an operator"
-                          : host.busy             ? "it is being asked"
-                          : host.foreign          ? "another peer fetches its partition"
-                          : host.down_until > now ? "it does not answer"
-                          : host.parked           ? "other hosts of its domain or network are being asked"
-                          : next > now            ? "its delay"
-                          : host.head.empty()     ? "nothing is queued"
-                                                  : "its turn comes";
+  const auto [state, why] = [&]() -> std::pair<const char*, const char*> {
+    if (order.blocked) return {"blocked", "blocked by an operator"};
+    if (order.paused) return {"paused", "paused by an operator"};
+    if (host.busy) return {"asked", "it is being asked"};
+    if (host.foreign) return {"foreign", "another peer fetches its partition"};
+    if (host.down_until > now) return {"down", "it does not answer"};
+    if (host.parked) return {"parked", "other hosts of its domain or network are being asked"};
+    if (next > now) return {"delay", "its delay"};
+    return host.head.empty() ? std::pair("empty", "nothing is queued") : std::pair("due", "its turn comes");
+  }();
   return {{"host", host.name},
           {"queued", host.head.size()},
           {"more", host.more_on_disk},
           {"delay_us", delay.time.count()},
           {"delay_why", delay.why},
           {"next_us", std::max<std::int64_t>((next - now).count(), 0)},
+          {"state", state},
           {"why", why},
           {"failures", host.failures},
           {"address", host.address}};

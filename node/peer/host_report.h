@@ -18,7 +18,8 @@ class HostReport {
 
   // {"limit": n}, 100 unless given. `room`: bytes of the answer, about. Answers "hosts", those that need longest first:
   // host, queued (in memory; "more": on disk too), delay_us (between two requests) and delay_why, next_us (from now on;
-  // 0: it may be asked), why (it is not asked now), failures (in a row), address. And "hosts_in_memory".
+  // 0: it may be asked), state (one word), why (it is not asked now, in words), failures (in a row), address. And
+  // "hosts_in_memory".
   nlohmann::json answer(Time now, const nlohmann::json& question, std::size_t room) const;
 
  private:

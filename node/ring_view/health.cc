@@ -61,4 +61,14 @@ Health health_of(const json& status) {
   return health;
 }
 
+json to_json(const Health& health) {
+  json problems = json::array();
+  for (const auto& [level, list] : {std::pair("broken", &health.broken), {"settling", &health.settling}})
+    for (const std::string& what : *list) problems.push_back({{"level", level}, {"what", what}});
+  return {{"healthy", health.word() == "healthy"},
+          {"state", health.word()},
+          {"peers", health.peers},
+          {"problems", std::move(problems)}};
+}
+
 }  // namespace orbweaver

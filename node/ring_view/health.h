@@ -23,5 +23,7 @@ struct Health {
 // A ring is healthy when every peer answers and may fetch, every partition is held and has its copies, and every URL is
 // accounted for.
 Health health_of(const nlohmann::json& status);
+// {"healthy": bool, "state": word, "peers": n, "problems": [{"level": "broken" or "settling", "what": words}]}.
+nlohmann::json to_json(const Health& health);
 
 }  // namespace orbweaver

@@ -58,7 +58,13 @@ std::uint64_t seconds_up(const json& peer) {
 
 }  // namespace
 
-RingView ring_view(const json* before, const json& now) {
+RingLoad load_of(const RingView& view) {
+  RingLoad load{.queued = view.queued, .in_flight = 0, .pages = view.pages, .held = view.limit.by == "held"};
+  for (const PeerView& peer : view.peers) load.in_flight += peer.in_flight;
+  return load;
+}
+
+RingView ring_view(const json* before, const json& now, const json* hosts) {
   RingView view;
   view.ring = text_at(now, "ring");
   const Health health = health_of(now);
@@ -80,6 +86,8 @@ RingView ring_view(const json* before, const json& now) {
   view.failed = whole(now, "/totals/failed");
   view.excluded = whole(now, "/totals/excluded");
   view.limit = ring_limit(before, now);
+  view.hosts = hosts_view(hosts);
+  view.end = ring_end(load_of(view), view.hosts);
   sort_peers(view, PeerOrder::none);
   return view;
 }
@@ -133,6 +141,7 @@ json to_json(const RingView& view) {
           {"failed", view.failed},
           {"excluded", view.excluded},
           {"limit", {{"by", view.limit.by}, {"text", view.limit.text}}},
+          {"end", to_json(view.end)},
           {"peers", std::move(peers)},
           {"silent", view.silent},
           {"left_out", view.left_out}};

@@ -1,5 +1,5 @@
-// What `orbweaver top` and the dashboard show of a ring, from two of its answers to "status". Pure. Thread rule: a
-// value.
+// What `orbweaver top` and the dashboard show of a ring, from two of its answers to "status" and one to "hosts". Pure.
+// Thread rule: a value.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "node/ring_view/hosts_view.h"
+#include "node/ring_view/ring_end.h"
 #include "node/ring_view/ring_limit.h"
 
 namespace orbweaver {
@@ -35,10 +37,13 @@ struct RingView {
   std::uint64_t fetched = 0, queued = 0, failed = 0, excluded = 0;
   std::optional<double> pages, bytes;  // a second
   RingLimit limit;
+  HostsView hosts;
+  RingEnd end;
 };
 
-// `before`: null when there is no earlier answer. The answers may be of different peers.
-RingView ring_view(const nlohmann::json* before, const nlohmann::json& now);
+// `before`, `hosts`: null when there is no such answer. The answers may be of different peers.
+RingView ring_view(const nlohmann::json* before, const nlohmann::json& now, const nlohmann::json* hosts);
+RingLoad load_of(const RingView& view);
 void sort_peers(RingView& view, PeerOrder order);
 nlohmann::json to_json(const RingView& view);
 }  // namespace orbweaver

@@ -96,9 +96,20 @@ class Top(ring.Case):
         self.assertRegex(lines[0], r"^ring [0-9a-f]{8}  2 of 2 peers  .* pages/s")
         self.assertRegex(lines[1], r"^fetched .* queued .* failed .* excluded ")
         self.assertTrue(lines[3].startswith("limit: "), lines)
+        self.assertRegex(next(line for line in lines if line.startswith("end: ")), r"^end: in ")
         head = next(at for at, line in enumerate(lines) if line.startswith("PEER"))
         self.assertRegex(lines[head], r"^PEER +STATE +PAGES/S")
         self.assertEqual(len(lines), head + 3)
+
+        # Four hosts at 500 ms each: the end is that of the slowest, and two peers hold them.
+        self.assertEqual(shown["end"]["by"], "host")
+        slowest = max(shown["hosts"], key=lambda host: host["seconds_needed"])
+        self.assertEqual((shown["end"]["host"], shown["end"]["seconds"]), (slowest["host"], slowest["seconds_needed"]))
+        self.assertGreaterEqual(slowest["seconds_needed"], slowest["queued"] * 0.5)
+        self.assertEqual({host["peer"] for host in shown["hosts"]} - {peer["id"] for peer in shown["peers"]}, set())
+        lines = self.ok("top", "--once", "--hosts", *where).splitlines()
+        head = next(at for at, line in enumerate(lines) if line.startswith("HOST"))
+        self.assertRegex(lines[head + 1], r"^host-\d+\.sample\.test +\d+\+? +")
 
         for told in self.peer_files().values():
             _, text = ring.get(f"http://{told['status_address']}/metrics")
@@ -126,6 +137,32 @@ class Top(ring.Case):
         screen.code()
         screen.read()
         self.assertIn("\x1b[?1049l", screen.text)
+
+    def test_keys_pause_the_host_at_the_cursor_in_the_whole_ring(self):
+        self.crawling()
+        where = ("--dir", self.dir / "crawl")
+        ring.wait_until("hosts wait", lambda: "host-" in self.run_it("top", "--once", "--hosts", *where)[1])
+        screen = Terminal(self, "top", *where, "--interval", "0.25")
+        screen.wait_for("PAGES/S")
+        screen.press("h")
+        screen.wait_for("NEEDS")
+        for key in "/host-00\r ":
+            screen.press(key)
+
+        # The screen itself is sent as changes of letters.
+        def orders(peers):
+            rows = json.loads(self.ok("orders", *where, "--json"))
+            return {row["name"]: row["value"] for row in rows} if len(rows) == peers else None
+
+        ring.wait_until("the host is paused", lambda: orders(1))
+        ((name, value),) = orders(1).items()
+        self.assertRegex(name, r"^pause host-00\d\.sample\.test$")
+        self.assertEqual(value, "yes")
+        screen.press("+")
+        ring.wait_until("its delay is doubled", lambda: orders(2))
+        self.assertEqual(orders(2), {name: "yes", name.replace("pause", "delay"): "1000000"})
+        screen.press("q")
+        self.assertEqual(screen.code(), 0)
 
     def test_ends_when_its_terminal_is_gone(self):
         self.crawling()

@@ -121,8 +121,8 @@ TEST(RingLimit, PeersOfAnOlderReleaseSayNothing) {
 TEST(RingView, RatesNeedTwoAnswers) {
   const json before = ring_of({peer("a", 10, "delays", {{"delays", 9.0}}), peer("b", 10, "delays", {})});
   const json now = ring_of({peer("a", 12, "delays", {{"delays", 11.0}}), peer("b", 12, "delays", {})});
-  EXPECT_FALSE(ring_view(nullptr, now).pages);
-  const RingView view = ring_view(&before, now);
+  EXPECT_FALSE(ring_view(nullptr, now, nullptr).pages);
+  const RingView view = ring_view(&before, now, nullptr);
   EXPECT_DOUBLE_EQ(view.pages.value_or(0), 20);
   EXPECT_DOUBLE_EQ(view.bytes.value_or(0), 2000);
   EXPECT_EQ(view.seconds_up, 12u);
@@ -133,21 +133,22 @@ TEST(RingView, RatesNeedTwoAnswers) {
 TEST(RingView, LinesFitTheTerminalAndNameSilentPeers) {
   json now = ring_of({peer("a", 10, "delays", {})});
   now["unreachable"].push_back({{"id", "z"}, {"address", "z.test:7400"}});
-  const RingView view = ring_view(nullptr, now);
+  const RingView view = ring_view(nullptr, now, nullptr);
   for (const std::size_t width : {20u, 80u, 200u}) {
-    const TopLines shown = to_lines(view, width);
+    const TopLines shown = to_lines(view, width, TopTable::peers);
     ASSERT_EQ(shown.lines.size(), shown.head + 3);
     for (const std::string& line : shown.lines) EXPECT_LE(line.size(), width);
     EXPECT_EQ(shown.lines[shown.head].substr(0, 4), "PEER");
   }
-  const std::vector<std::string> lines = to_lines(view, 200).lines;
-  ASSERT_EQ(lines.size(), 8u);
+  const std::vector<std::string> lines = to_lines(view, 200, TopTable::peers).lines;
+  ASSERT_EQ(lines.size(), 9u);
   EXPECT_NE(lines[0].find("1 of 2 peers"), std::string::npos);
   EXPECT_NE(lines[1].find("fetched 75 (75%)"), std::string::npos);
   EXPECT_EQ(lines[2].substr(0, 10), "unhealthy:");
-  EXPECT_NE(lines[5].find("ADDRESS"), std::string::npos);
-  EXPECT_EQ(lines[7], "does not answer: z.test:7400");
-  const TopLines narrow = to_lines(view, 40);
+  EXPECT_EQ(lines[4], "end: not known: no page was fetched in between");
+  EXPECT_NE(lines[6].find("ADDRESS"), std::string::npos);
+  EXPECT_EQ(lines[8], "does not answer: z.test:7400");
+  const TopLines narrow = to_lines(view, 40, TopTable::peers);
   EXPECT_EQ(narrow.lines[narrow.head].find("ADDRESS"), std::string::npos);
 }
 
@@ -155,14 +156,14 @@ TEST(RingView, PeersAreSortedByAColumn) {
   json first = peer("a", 1, "delays", {});
   json second = peer("b", 1, "delays", {});
   second["counts"]["queued"] = 50;
-  RingView view = ring_view(nullptr, ring_of({second, first}));
+  RingView view = ring_view(nullptr, ring_of({second, first}), nullptr);
   EXPECT_EQ(view.peers[0].id, "a");
   sort_peers(view, PeerOrder::queued);
   EXPECT_EQ(view.peers[0].id, "b");
 }
 
 TEST(RingView, AsJsonHasNoRateThatIsNotKnown) {
-  const json shown = to_json(ring_view(nullptr, ring_of({peer("a", 10, "delays", {})})));
+  const json shown = to_json(ring_view(nullptr, ring_of({peer("a", 10, "delays", {})}), nullptr));
   EXPECT_TRUE(shown["pages_per_second"].is_null());
   EXPECT_EQ(shown["limit"]["by"], "delays");
   EXPECT_EQ(shown["peers"][0]["queued"], 5);

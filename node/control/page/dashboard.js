@@ -295,6 +295,7 @@ function draw(view) {
   show("peers-answering", `${view.peers.length} of ${view.peers.length + view.unreachable.length + view.left_out}`);
   show("up", clock(view.seconds_up));
   show("limit", view.limit.text, view.limit.by);
+  show("end", view.end.text, view.end.seconds ?? "");
   drawProblems(view);
   drawLedger(view.ledger);
   drawWheel(view);

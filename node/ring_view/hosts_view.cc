@@ -1,0 +1,75 @@
+#include "node/ring_view/hosts_view.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "node/crawl/outside_json.h"
+#include "node/ring_view/ring_limit.h"
+
+namespace orbweaver {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr double micros = 1e6;
+
+HostView host_of(const std::string& peer, const json& entry) {
+  constexpr double most = 1e15;
+  const auto number = [&](const char* path) { return std::clamp(number_at(entry, path), 0.0, most); };
+  HostView host;
+  host.host = text_at(entry, "host");
+  host.peer = peer;
+  host.queued = static_cast<std::uint64_t>(number("/queued"));
+  host.more = flag_field(entry, "more").value_or(false);
+  host.delay_seconds = number("/delay_us") / micros;
+  host.delay_why = text_at(entry, "delay_why");
+  host.state = text_at(entry, "state");
+  host.why = text_at(entry, "why");
+  host.next_seconds = number("/next_us") / micros;
+  host.failures = static_cast<std::uint64_t>(number("/failures"));
+  host.address = text_at(entry, "address");
+  return host;
+}
+
+}  // namespace
+
+std::size_t hosts_of_each(std::size_t peers) {
+  constexpr std::size_t of_ring = 600;
+  return std::clamp<std::size_t>(of_ring / std::max<std::size_t>(peers, 1), 3, 100);
+}
+
+HostsView hosts_view(const json* answer) {
+  HostsView view;
+  if (answer == nullptr) return view;
+  for (const json* const part : parts_of(*answer)) {
+    view.in_memory += static_cast<std::uint64_t>(std::clamp(number_at(*part, "/hosts_in_memory"), 0.0, 1e15));
+    for (const json& entry : list_field(*part, "hosts").value_or(std::span<const json>()))
+      if (entry.is_object()) view.hosts.push_back(host_of(text_at(*part, "id"), entry));
+  }
+  std::sort(view.hosts.begin(), view.hosts.end(), [](const HostView& a, const HostView& b) {
+    return a.seconds_needed() != b.seconds_needed() ? a.seconds_needed() > b.seconds_needed() : a.host < b.host;
+  });
+  return view;
+}
+
+json to_json(const HostsView& view) {
+  json hosts = json::array();
+  for (const HostView& host : view.hosts)
+    hosts.push_back({{"host", host.host},
+                     {"peer", host.peer},
+                     {"queued", host.queued},
+                     {"more", host.more},
+                     {"delay_seconds", host.delay_seconds},
+                     {"delay_why", host.delay_why},
+                     {"state", host.state},
+                     {"why", host.why},
+                     {"next_seconds", host.next_seconds},
+                     {"seconds_needed", host.seconds_needed()},
+                     {"failures", host.failures},
+                     {"address", host.address}});
+  return {{"hosts", std::move(hosts)}, {"in_memory", view.in_memory}};
+}
+
+}  // namespace orbweaver
