@@ -60,9 +60,9 @@ class RingFeed {
 };
 
 // What a page is sent: RingView as JSON, and "ledger", "problems" (node/ring_view/health.h), "unreachable", and with
-// each peer its part of the status. `before`, `hosts`: null when there is no such answer. To see it needs no token, so it
-// names no host. {"error": why} for what is no answer of a ring. Throws json::exception when a member says what this
-// program does not expect.
+// each peer its part of the status. `before`, `hosts`: null when there is no such answer. It names no host, as it is
+// shown without a token. {"error": why} for what is no answer of a ring. Throws json::exception when a member says what
+// this program does not expect.
 nlohmann::json page_view(const nlohmann::json* before, const nlohmann::json& now, const nlohmann::json* hosts);
 
 }  // namespace orbweaver
