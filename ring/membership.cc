@@ -178,16 +178,20 @@ void Membership::refute(const Member& claim, Time now) {
 
 // ---- probes ----
 
-std::vector<Member> Membership::gossip_for(const PeerId& to) {
+// `with_own`: who asks says where it is to be answered. The receiver may have been away when that was news, and then
+// answers at an old address.
+std::vector<Member> Membership::gossip_for(const PeerId& to, bool with_own) {
   std::vector<Member> records;
   if (config_.gossip_per_message == 0) return records;
+  if (with_own) records.push_back(self());
   const auto receiver = members_.find(to);
   // The receiver's own record comes first when it is not well: only the receiver can refute that.
   if (receiver != members_.end() && rank(receiver->second) > 0) records.push_back(receiver->second);
   const auto max_sends = gossip_sends_factor * static_cast<std::uint32_t>(std::bit_width(reachable_));
-  for (const PeerId& id : gossip_.take(config_.gossip_per_message - records.size(), max_sends, to)) {
+  for (const PeerId& id :
+       gossip_.take(config_.gossip_per_message - std::min(records.size(), config_.gossip_per_message), max_sends, to)) {
     const auto member = members_.find(id);
-    if (member != members_.end()) records.push_back(member->second);
+    if (member != members_.end() && !(with_own && id == self_id_)) records.push_back(member->second);
   }
   return records;
 }
@@ -198,11 +202,11 @@ std::string Membership::address_of(const PeerId& id) const {
 }
 
 void Membership::ping(const PeerId& target, std::uint64_t sequence, std::vector<Send>& out) {
-  out.push_back({target, address_of(target), Ping{sequence, gossip_for(target), directives_fingerprint_}});
+  out.push_back({target, address_of(target), Ping{sequence, gossip_for(target, true), directives_fingerprint_}});
 }
 
 void Membership::acknowledge(const PeerId& to, std::uint64_t sequence, bool reached, std::vector<Send>& out) {
-  PingAck ack{sequence, gossip_for(to), directives_fingerprint_};
+  PingAck ack{sequence, gossip_for(to, false), directives_fingerprint_};
   ack.reached = reached;
   out.push_back({to, address_of(to), std::move(ack)});
 }
@@ -305,7 +309,8 @@ void Membership::follow_probes(Time now, std::vector<Send>& out) {
       probe.indirect = true;
       probe.relays = random_peers(config_.indirect_probes, probe.target, false);
       for (const PeerId& relay : probe.relays) {
-        out.push_back({relay, address_of(relay), PingRequest{at->first, members_.at(probe.target), gossip_for(relay)}});
+        out.push_back(
+            {relay, address_of(relay), PingRequest{at->first, members_.at(probe.target), gossip_for(relay, true)}});
       }
     }
     ++at;

@@ -12,6 +12,8 @@
 // - Several probes may be in flight. The direct one gets probe_timeout, the indirect ones twice that in addition,
 //   whatever probe_every is. Both are multiplied by the local health as it was when the probe began. A relay answers
 //   with a nack after probe_timeout, unstretched, and still passes on an answer that comes later.
+// - A ping carries the record of the peer that sends it, and so does a request for one: the answer goes to where that
+//   peer is now, also from a member that was away when it moved.
 // - A ping to a suspected member carries that suspicion, so that the member can refute it at once (Lifeguard's buddy
 //   system).
 // - Hearsay of a death buries only a member that this peer has itself suspected for half the suspicion time; any other
@@ -185,7 +187,7 @@ class Membership {
   void announce_leave(std::vector<Send>& out);
   std::optional<PeerId> next_target();
   std::vector<PeerId> random_peers(std::size_t count, const PeerId& not_this, bool down_ones);
-  std::vector<Member> gossip_for(const PeerId& to);
+  std::vector<Member> gossip_for(const PeerId& to, bool with_own);
   std::string address_of(const PeerId& id) const;
   std::uint64_t below(std::uint64_t bound);
   Duration probe_lifetime() const { return 3 * config_.probe_timeout; }  // unstretched

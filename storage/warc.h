@@ -28,6 +28,8 @@ struct WarcConfig {
       info;                      // warcinfo's application/warc-fields: software, format, robots, operator…
   OpenWaiter* waiter = nullptr;  // outlives the writer; null: a lack of descriptors is an error
   bool sync_names = false;       // a new file's name is on the disk before the first record is written into it
+  // A file is whole, and has its final name: its path and bytes. On the writer's thread.
+  std::function<void(const std::string& path, std::uint64_t bytes)> finished{};
 };
 
 // One HTTP exchange. Bytes exactly as on the wire (chunked framing kept).

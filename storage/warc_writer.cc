@@ -182,9 +182,13 @@ Result<void> WarcWriter::Impl::finish_file() {
   }
   if (auto synced = file.sync(); !synced) return synced;
   // Renamed before it is closed: the lock lasts until no ".open" file is left that another process could repair.
-  auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()), config.waiter);
-  if (renamed) file.close();
-  return renamed;
+  const std::string whole = path.substr(0, path.size() - open_ending.size());
+  auto renamed = rename_durably(path, whole, config.waiter);
+  if (!renamed) return renamed;
+  const std::uint64_t bytes = file.size();
+  file.close();
+  if (config.finished) config.finished(whole, bytes);
+  return {};
 }
 
 Result<void> WarcWriter::Impl::finish_leftovers() {
@@ -197,6 +201,10 @@ Result<void> WarcWriter::Impl::finish_leftovers() {
   std::sort(left.begin(), left.end());
   for (const std::string& path : left) {
     if (auto finished = finish_left_open(path, config.waiter); !finished) return finished;
+    const std::string whole = path.substr(0, path.size() - open_ending.size());
+    const std::uint64_t bytes = std::filesystem::file_size(whole, error);
+    if (!error && config.finished) config.finished(whole, bytes);  // else nothing of it was whole
+    error.clear();
   }
   return {};
 }

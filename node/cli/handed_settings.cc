@@ -14,7 +14,7 @@ namespace orbweaver {
 namespace {
 
 constexpr std::size_t max_handed_bytes = 64U << 20;
-constexpr std::array<std::string_view, 2> secret_flags{"--site-headers", "--proxy"};
+constexpr std::array<std::string_view, 4> secret_flags{"--site-headers", "--proxy", "--notify-url", "--notify-command"};
 
 bool is_secret(std::string_view flag) {
   return std::find(secret_flags.begin(), secret_flags.end(), flag) != secret_flags.end();

@@ -50,6 +50,9 @@ void add_limit_settings(std::vector<SettingDef>& rows);
 // The rows of settings_seen.cc: the seen-set. A peer's own.
 void add_seen_settings(std::vector<SettingDef>& rows);
 
+// The rows of settings_notify.cc: whom a peer tells what has happened. A peer's own.
+void add_notify_settings(std::vector<SettingDef>& rows);
+
 // The rows of settings_scope.cc: which URLs belong to the crawl, its budgets, its traps. Ring-wide.
 void add_scope_settings(std::vector<SettingDef>& rows);
 

@@ -528,6 +528,7 @@ Rows make_rows() {
   add_seen_settings(rows);
   add_membership(rows);
   add_observation(rows);
+  add_notify_settings(rows);
   return rows;
 }
 

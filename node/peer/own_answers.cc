@@ -78,7 +78,8 @@ json OwnAnswers::settings() const {
   json values = json::object();
   for (const SettingRow& row : setting_rows()) {
     std::string text = setting_text(around_.state.settings, row.name);
-    const bool secret = row.name == "site_headers" || (row.name == "proxy" && text.find('@') != std::string::npos);
+    const bool secret = row.name == "site_headers" || row.name == "notify_url" || row.name == "notify_command" ||
+                        (row.name == "proxy" && text.find('@') != std::string::npos);
     if (!secret) values[row.name] = std::move(text);
     if (secret && !text.empty()) values[row.name] = nullptr;
   }

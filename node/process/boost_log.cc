@@ -142,6 +142,20 @@ Result<void> check_writable(const std::string& file) {
 
 }  // namespace
 
+LogConfig log_config(const Settings& settings, const std::string& directory, bool to_stderr) {
+  LogConfig config;
+  config.file = directory + "/log/peer.log";
+  config.file_bytes = settings.max_log_file_bytes;
+  config.files = settings.max_log_files;
+  config.to_stderr = to_stderr;
+  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug},
+                                    {"info", LogLevel::info},
+                                    {"warning", LogLevel::warning},
+                                    {"error", LogLevel::error}})
+    if (settings.log_level == name) config.level = level;
+  return config;
+}
+
 Result<void> start_log(const LogConfig& config) {
   stop_log();
   if (!config.file.empty()) {

@@ -13,6 +13,7 @@
 
 #include "node/base.h"
 #include "node/log_level.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 
@@ -31,6 +32,9 @@ struct LogConfig {
   std::uint32_t files = 8;               // rotated files that are kept
   bool to_stderr = false;
 };
+
+// A peer's, in its directory.
+LogConfig log_config(const Settings& settings, const std::string& directory, bool to_stderr);
 
 Result<void> start_log(const LogConfig& config);
 void stop_log();  // flushes

@@ -18,12 +18,12 @@
 #include "node/http/exchange_words.h"
 #include "node/http/http_message.h"
 #include "node/overloaded.h"
+#include "node/process/archive_config.h"
 #include "node/process/response_body.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_meta.h"
 #include "node/scope/page_rules.h"
 #include "node/scope/scope_lists.h"
-#include "node/settings/site_header.h"
 #include "node/settings/text_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/system/thread_start.h"
@@ -62,19 +62,7 @@ class Reader final : public PageReader {
     reader->user_commands_ = &shared.user_commands;
     const std::string prefix = config.name_prefix + "-" + std::to_string(place.index);
     if (config.settings.archive == ArchiveKind::gzip) {
-      storage::WarcConfig warc;
-      warc.directory = config.archive_dir;
-      warc.name_prefix = prefix;
-      warc.file_bytes = config.settings.max_archive_file_bytes;
-      warc.level = static_cast<int>(config.settings.archive_level);
-      warc.info = {{"software", "orbweaver/" ORBWEAVER_VERSION},
-                   {"format", "WARC File Format 1.1"},
-                   {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-                   {"robots", config.settings.robots ? "obey" : "ignore"},
-                   {"http-header-user-agent", user_agent_with(config.settings.user_agent, config.settings.contact)}};
-      warc.waiter = config.waiter;
-      warc.sync_names = config.settings.durability == Durability::power;
-      auto opened = storage::WarcWriter::open(std::move(warc));
+      auto opened = storage::WarcWriter::open(archive_config(config, prefix));
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       reader->archive_ = std::move(*opened);
     }

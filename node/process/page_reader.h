@@ -32,6 +32,8 @@ struct WorkersConfig {
   std::shared_ptr<MemoryShare> links;
   InFlight* in_flight = nullptr;          // null: no page is marked; else outlives the workers and every PageDone
   storage::OpenWaiter* waiter = nullptr;  // outlives the workers
+  std::function<void(const std::string& path, std::uint64_t bytes)>
+      archive_finished{};  // storage::WarcConfig::finished
 };
 
 // The input of a read; a stored robots.txt is treated as a response's body.

@@ -2,10 +2,8 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -18,6 +16,7 @@
 #include "node/errors/storage_error.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/http/http_message.h"
+#include "node/notify/notifier.h"
 #include "node/peer/core.h"
 #include "node/process/announcer.h"
 #include "node/process/directory_lock.h"
@@ -30,13 +29,13 @@
 #include "node/process/message_intake.h"
 #include "node/process/metrics.h"
 #include "node/process/open_files.h"
+#include "node/process/open_transport.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
 #include "node/process/process_facts.h"
 #include "node/process/snapshot_saver.h"
 #include "node/process/workers.h"
 #include "node/scope/scope_lists.h"
-#include "node/settings/units.h"
 #include "node/sitemap/sitemap.h"
 #include "node/system/clock.h"
 #include "node/system/memory_available.h"
@@ -57,8 +56,8 @@ namespace {
 constexpr Duration look_every = std::chrono::milliseconds{250};
 // How long fetches in flight may continue after a stop.
 constexpr std::chrono::milliseconds stop_patience{3000};
-// To open, RocksDB needs this much free disk: it writes its journal and manifest. Debian's build aborts if it cannot.
-constexpr std::uint64_t free_bytes_min = 4u << 20;
+// How long an ended peer goes on telling what happened, where that is taken.
+constexpr std::chrono::milliseconds notice_patience{10'000};
 // The approximate memory of a kept connection with TLS.
 constexpr std::uint64_t connection_bytes = 32u << 10;
 
@@ -78,6 +77,7 @@ class PeerProcess {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
     Exit exit = loop();
     release_rest(exit);
+    tell_end(exit);
     close();
     if (Result<void> written = write_ending(exit); !written && exit.code == 0)
       return tl::make_unexpected(written.error());
@@ -93,9 +93,15 @@ class PeerProcess {
 
  private:
   Result<void> open();
-  Result<void> open_transport(const std::string& secret);
+  // For other peers.
+  std::string address() const {
+    const std::string& advertised = options_.settings.values.advertise;
+    return advertised.empty() ? transport_->listen_address() : advertised;
+  }
   Result<void> write_peer_file();
   Result<void> write_ending(const Exit& exit);
+  Result<void> start_notifier();
+  void tell_end(const Exit& exit);
   Result<void> start_crawling();
   bool crawls(Exit& exit);
   void fetch_done(FetchResponse response);
@@ -131,6 +137,7 @@ class PeerProcess {
   LinkRecorder link_recorder_;
   SnapshotSaver snapshot_saver_{options_.directory};
   std::optional<Announcer> announcer_;
+  std::unique_ptr<Notifier> notifier_;  // null: nobody is told
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
   StatusBoard board_{[this] { return clock_.now(); }, [this] { events_.push(TickEvent{}); }};
@@ -140,35 +147,6 @@ class PeerProcess {
   }};
   std::optional<HttpPort> http_;  // asks the board and the door
 };
-
-Result<void> PeerProcess::open_transport(const std::string& secret) {
-  const Settings& settings = options_.settings.values;
-  const auto on_message = [this](const std::string& bytes, ring::ReplyPath reply) {
-    intake_.take(bytes, std::move(reply));
-  };
-  // A peer tries its last address first, so that others find it at once.
-  std::vector<std::string> tries = {settings.listen};
-  if (settings.listen.ends_with(":0"))
-    if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
-  for (const std::string& listen : tries) {
-    auto opened = ring::ZmqTransport::open(
-        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_per_address,
-         static_cast<std::size_t>(memory_->plan().messages_out / (settings.durability == Durability::power ? 4 : 2))},
-        on_message);
-    if (opened) {
-      transport_ = std::move(*opened);
-      return {};
-    }
-    if (&listen != &tries.back()) continue;
-    const std::string& cause = opened.error().message;
-    const auto says = [&cause](std::string_view words) { return cause.find(words) != std::string::npos; };
-    return fail(says("in use")              ? ErrorCode::in_use
-                : says("not enough memory") ? ErrorCode::out_of_memory
-                                            : ErrorCode::invalid_setting,
-                cause);
-  }
-  return {};
-}
 
 Result<void> PeerProcess::write_peer_file() {
   return orbweaver::write_peer_file(options_.directory,
@@ -200,30 +178,15 @@ Result<void> PeerProcess::open() {
   std::error_code made;
   std::filesystem::create_directories(options_.directory + "/log", made);
   if (made) return fail(ErrorCode::io, "cannot make the directory " + options_.directory + "/log: " + made.message());
-  LogConfig log_config;
-  log_config.file = options_.directory + "/log/peer.log";
-  log_config.file_bytes = settings.max_log_file_bytes;
-  log_config.files = settings.max_log_files;
-  log_config.to_stderr = options_.log_to_stderr;
-  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug},
-                                    {"info", LogLevel::info},
-                                    {"warning", LogLevel::warning},
-                                    {"error", LogLevel::error}})
-    if (settings.log_level == name) log_config.level = level;
-  if (Result<void> started = start_log(log_config); !started) return started;
+  if (Result<void> started = start_log(log_config(settings, options_.directory, options_.log_to_stderr)); !started)
+    return started;
   const Result<DescriptorPlan> descriptors = plan_open_files(settings);
   if (!descriptors) return tl::make_unexpected(descriptors.error());
   descriptors_ = *descriptors;
   settings.max_fetches = descriptors_.max_fetches;
   std::error_code ignored;  // of removing an old file, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
-  struct statvfs room {};
-  if (::statvfs(options_.directory.c_str(), &room) == 0 &&
-      std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
-    return fail(ErrorCode::disk_full, "disk full at " + options_.directory + ": " +
-                                          size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
-                                          size_text(free_bytes_min) +
-                                          " are needed; free some space and start again, nothing is lost");
+  if (Result<void> room = check_room_to_open(options_.directory); !room) return room;
   if (Result<void> fits = check_large_tables(settings); !fits) return fits;
   memory_.emplace(options_.settings);
   auto in_flight =
@@ -243,15 +206,20 @@ Result<void> PeerProcess::open() {
   auto store = storage::Store::open(*kv_);
   if (!store) return tl::make_unexpected(error_of(store.error()));
   store_.emplace(std::move(*store));
-  if (Result<void> opened = open_transport(options_.ring_secret); !opened) return opened;
+  auto transport = open_transport(
+      settings, options_.directory, options_.ring_secret,
+      {descriptors_.unknown_connections,
+       static_cast<std::size_t>(memory_->plan().messages_out / (settings.durability == Durability::power ? 4 : 2))},
+      [this](const std::string& bytes, ring::ReplyPath reply) { intake_.take(bytes, std::move(reply)); });
+  if (!transport) return tl::make_unexpected(transport.error());
+  transport_ = std::move(*transport);
   PeerStart start;
   start.settings = options_.settings;
-  start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
+  start.address = address();
   if (start.address.starts_with("0.0.0.0:") || start.address.starts_with("[::]:"))
     return fail(ErrorCode::invalid_setting,
                 "listen is " + start.address +
                     ", which others cannot connect to; name an address that they can reach: --advertise ADDR:PORT");
-  const std::string start_address = start.address;
   start.fresh_id = random_id();
   start.fresh_ring = random_id();
   start.random_seed = std::random_device{}();
@@ -273,6 +241,7 @@ Result<void> PeerProcess::open() {
     if (const auto synced = journal_->finish(); !synced) return tl::make_unexpected(synced.error());
   }
   in_flight_->clear();  // the store has recorded them by now
+  if (Result<void> started = start_notifier(); !started) return started;
   look(clock_.now());
   publish(clock_.now());
   if (Result<void> open = open_http_port(http_, settings, options_.directory, board_, own_door_); !open) return open;
@@ -283,7 +252,7 @@ Result<void> PeerProcess::open() {
        {"directory", options_.directory}});
   if (options_.announce) {
     announcer_.emplace();
-    announce(announcer_->start({.address = start_address,
+    announce(announcer_->start({.address = address(),
                                 .status_address = http_->address(),
                                 .directory = options_.directory,
                                 .join = settings.join},
@@ -309,6 +278,32 @@ Result<void> PeerProcess::open() {
   return write_peer_file();
 }
 
+Result<void> PeerProcess::start_notifier() {
+  auto started = Notifier::start(options_.settings.values,
+                                 {.directory = options_.directory,
+                                  .clock = [this] { return clock_.now(); },
+                                  .source =
+                                      [this] {
+                                        return NoticeSource{peer_->ring_id().hex(), peer_->id().hex(), address()};
+                                      },
+                                  .own_status = [this] { return peer_->own_status(); },
+                                  .report =
+                                      [](const std::string& to, const std::string& fault, bool refused) {
+                                        log_limited(LogLevel::warning, "node",
+                                                    refused ? "a notice was refused" : "a notice was not taken yet",
+                                                    {{"by", to}, {"cause", fault}});
+                                      }});
+  if (!started) return tl::make_unexpected(started.error());
+  notifier_ = std::move(*started);
+  return {};
+}
+
+void PeerProcess::tell_end(const Exit& exit) {
+  if (!notifier_) return;
+  if (exit.finished) notifier_->tell("crawl_ended", {{"reason", exit.message}, {"totals", exit.totals}});
+  if (exit.code != 0) notifier_->tell("peer_failed", {{"reason", exit.message}, {"code", exit.code}});
+}
+
 // The fetcher and the workers need the ring's settings. A joining peer learns them first, so it starts both with its
 // first fetch.
 Result<void> PeerProcess::start_crawling() {
@@ -322,6 +317,9 @@ Result<void> PeerProcess::start_crawling() {
   workers.links = memory_->share("links");
   workers.in_flight = in_flight_.get();
   workers.waiter = opener_.get();
+  workers.archive_finished = [this](const std::string& path, std::uint64_t bytes) {
+    if (notifier_) notifier_->note_file(path, bytes);
+  };
   auto started = Workers::start(workers, clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
@@ -394,6 +392,7 @@ void PeerProcess::publish(Time now) {
                       static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
   values.emplace_back("archive_syncs_total", static_cast<double>(workers_ ? workers_->syncs() : 0));
   values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
+  if (notifier_) notifier_->add_metrics(values);
   add_transport(transport, values);
   add_process_metrics(process_use(options_.directory, now), values);
   board_.show(json_text(status), metrics_text(values), now);
@@ -443,6 +442,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
     if (!own_door_.take(reply->path, reply->message.body)) transport_->reply(reply->path, ring::encode(reply->message));
   } else if (auto* note = std::get_if<LogEntry>(&command)) {
+    if (notifier_) notifier_->note(*note);
     std::vector<LogField> fields;
     for (const auto& [key, value] : note->fields) fields.emplace_back(key, std::string_view(value));
     const std::span<const LogField> view(fields);
@@ -543,6 +543,8 @@ void PeerProcess::close() {
   if (peer_ != nullptr) link_recorder_.tell(*peer_);
   if (transport_ != nullptr) transport_->stop();
   if (in_flight_ != nullptr) in_flight_->close();
+  if (const Result<void> kept = notifier_ ? notifier_->stop(notice_patience) : Result<void>(); !kept)
+    log(LogLevel::error, "node", "notices are lost", {{"cause", kept.error().message}});
 }
 
 }  // namespace

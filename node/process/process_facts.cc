@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "node/settings/units.h"
+
 namespace orbweaver {
 
 namespace {
@@ -30,6 +32,17 @@ ProcessUse process_use(const std::string& directory, Time now) {
     use.disk_size = std::uint64_t{room.f_blocks} * room.f_frsize;
   }
   return use;
+}
+
+Result<void> check_room_to_open(const std::string& directory) {
+  constexpr std::uint64_t least = 4u << 20;  // journal and manifest
+  struct statvfs room {};
+  if (::statvfs(directory.c_str(), &room) != 0) return {};
+  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
+  if (free >= least) return {};
+  return fail(ErrorCode::disk_full, "disk full at " + directory + ": " + size_text(free) + " are free, " +
+                                        size_text(least) +
+                                        " are needed; free some space and start again, nothing is lost");
 }
 
 void add_process_metrics(const ProcessUse& use, std::vector<std::pair<std::string, double>>& values) {

@@ -187,6 +187,9 @@ struct Settings {
   Duration probe_timeout{};
   Duration suspicion_time{};
   Duration leave_timeout{};
+  std::string notify_url;                     // docs/how-to/notify.md; empty: none
+  std::string notify_command;                 // words
+  std::vector<std::string> notify_events;     // node/settings/notice_kinds.h, or "all"; empty: those told by default
   std::string status_listen = "127.0.0.1:0";  // /metrics, /healthz, /status; "off": none
   std::string log_level = "info";
   std::uint64_t max_log_file_bytes = 0;

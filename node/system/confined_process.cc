@@ -26,6 +26,7 @@
 
 #include "node/system/landlock.h"
 #include "node/system/process_tree.h"
+#include "node/system/spared_children.h"
 
 namespace orbweaver {
 
@@ -259,10 +260,15 @@ void ConfinedProcesses::end_orphans(pid_t of) {
   constexpr int pass_wait_ms = 1;
   const pid_t self = ::getpid();
   for (int pass = 0; pass < max_passes; ++pass) {
-    const std::vector<ProcessEntry> all = processes();
+    std::vector<ProcessEntry> all;
+    std::set<pid_t> spared;
+    SparedChildren::look([&](const std::set<pid_t>& children) {
+      all = processes();
+      spared = children;
+    });
     std::vector<pid_t> roots = {of};
     for (const ProcessEntry& process : all) {
-      if (process.parent != self) continue;
+      if (process.parent != self || spared.contains(process.pid)) continue;
       const bool of_another = std::any_of(running_.begin(), running_.end(), [&](const Running& other) {
         return other.pid == process.pid || (other.pid != of && other.started <= process.started);
       });

@@ -6,7 +6,7 @@ import tarfile
 
 import ring
 
-SECRETS = ("hunter2-7f3a", "pass-91c")
+SECRETS = ("hunter2-7f3a", "pass-91c", "hook-5d20")
 
 
 class SupportBundle(ring.Case):
@@ -28,7 +28,8 @@ class SupportBundle(ring.Case):
         key = self.dir / "ring.key"
         self.ok("ring-key", key)
         secrets = ["--site-headers", f"private.example Authorization: Bearer {SECRETS[0]}",
-                   f"--proxy=http://me:{SECRETS[1]}@127.0.0.1:9", "--contact", "https://example.org/bot"]
+                   f"--proxy=http://me:{SECRETS[1]}@127.0.0.1:9", "--contact", "https://example.org/bot",
+                   "--notify-url", f"http://127.0.0.1:9/{SECRETS[2]}", "--notify-command", f"/bin/true {SECRETS[2]}"]
         first = self.node("a", *secrets, key_file=key)
         second = self.node("b", "--join", first.address, *secrets, key_file=key)
         self.wait_for_members([first, second], 2)

@@ -53,6 +53,37 @@ TEST_F(MembershipCalls, WhoSendsItsOwnRecordAloneIsAnsweredWithItAlone) {
   EXPECT_EQ(large.answer(Sync{true, all, {}}).members.size(), 100u);
 }
 
+// Seed 8373 of the simulator: a peer had moved while another was down. That one's answers went to the old address, as
+// long as it heard the new one from nobody.
+TEST_F(MembershipCalls, WhoPingsSaysWhereItIs) {
+  meet(1);
+  (void)live_to(start + seconds(60));  // its record is no news to anyone
+  const std::vector<Send> sent = run_to(start + seconds(61));
+  ASSERT_FALSE(only<Ping>(sent).empty());
+  for (const auto& [to, ping] : only<Ping>(sent)) {
+    ASSERT_EQ(ping.gossip.size(), 1u);
+    EXPECT_EQ(ping.gossip.front(), peer.self());
+  }
+  Membership other(sim_member(1, 2000), config, 1);
+  Member before = peer.self();
+  before.incarnation = 5;
+  before.address = "10.0.0.99:1";
+  other.restore({before}, start);
+  std::vector<Send> answers;
+  other.on_ping(peer.self().id, only<Ping>(sent).front().second, start + seconds(61), answers);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers.front().address, peer.self().address);
+}
+
+TEST_F(MembershipCalls, WhoAsksForAProbeSaysWhereItIs) {
+  meet(3);
+  (void)live_to(start + seconds(60));
+  const std::vector<Send> sent = live_to(start + seconds(70), {sim_id(1)});
+  ASSERT_FALSE(only<PingRequest>(sent).empty());
+  for (const auto& [to, request] : only<PingRequest>(sent))
+    EXPECT_NE(std::find(request.gossip.begin(), request.gossip.end(), peer.self()), request.gossip.end());
+}
+
 TEST_F(MembershipCalls, AnyOrderOfTheSameGossipGivesTheSameView) {
   std::vector<Member> records;
   for (std::size_t i = 1; i < 6; ++i) {
