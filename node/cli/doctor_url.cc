@@ -7,10 +7,12 @@
 #include <optional>
 #include <thread>
 
+#include "node/charset/charset.h"
 #include "node/cli/contact_check.h"
 #include "node/cli/fetch_once.h"
 #include "node/cli/stopped_ring.h"
 #include "node/fetch/address_guard.h"
+#include "node/html/script_shell.h"
 #include "node/http/http_message.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
@@ -196,6 +198,19 @@ class UrlDoctor {
     if (const auto tag = header_value(answer.response_head, "x-robots-tag"); tag)
       findings_->warn("url.indexing", "X-Robots-Tag: " + *tag, "see obey_noindex and obey_nofollow");
     findings_->ok("url.answer", what);
+    look_at_content(answer);
+  }
+  void look_at_content(const FetchResponse& answer) {
+    const std::string type = content_type_of(answer.response_head);
+    if (media_type(type) != "text/html") return;
+    const std::string body = decoded_body(answer, *settings_);
+    DecodedText text;
+    decode_html(body, type, text);
+    const html::ScriptShell shell = html::look_for_shell(text.utf8);
+    if (shell.is_shell())
+      findings_->warn(
+          "url.browser", "scripts make its content: " + shell.why(),
+          "a crawler that runs no scripts finds nothing in it; orbweaver report needs-browser lists such pages");
   }
 
   const Settings* settings_;

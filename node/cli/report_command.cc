@@ -6,18 +6,25 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "node/charset/charset.h"
+#include "node/cli/archived_pages.h"
 #include "node/cli/crawl_summary.h"
 #include "node/cli/export_command.h"
 #include "node/cli/order_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/stopped_orders.h"
 #include "node/cli/url_source.h"
+#include "node/crawl/outside_json.h"
+#include "node/html/script_shell.h"
+#include "node/http/http_message.h"
 #include "node/links/recrawl_walk.h"
 #include "node/system/clock.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
+#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
@@ -73,9 +80,13 @@ class UrlPrinter {
  public:
   explicit UrlPrinter(const std::string& format) : format_(format) {
     if (format_ == "csv") say_text(csv_line({std::begin(columns), std::end(columns)}));
+    if (format_ == "browsertrix") say_text("seeds:\n");
   }
   void print(const json& url) const {
     if (format_ == "jsonl") return say_json(url, -1);
+    // JSON is YAML too.
+    if (format_ == "browsertrix")
+      return say_text("  - " + json_text({{"url", url.value("url", "")}, {"scopeType", "page"}}) + "\n");
     std::vector<std::string> cells;
     for (const char* name : columns) cells.push_back(text_of(url.value(name, json())));
     if (format_ == "csv") return say_text(csv_line(cells));
@@ -168,6 +179,9 @@ constexpr std::pair<std::string_view, UrlState> kinds[] = {{"failed", UrlState::
                                                            {"queued", UrlState::queued},
                                                            {"fetched", UrlState::fetched}};
 
+// A page whose content scripts make has its reason here alone: its record says that it was fetched.
+constexpr std::string_view needs_browser = "needs-browser";
+
 // Of a crawl that does not run.
 std::string end_words(const Options& options) {
   if (any_runs(options.target).value_or(true)) return {};
@@ -175,28 +189,101 @@ std::string end_words(const Options& options) {
   return why.empty() ? "" : "; " + why;
 }
 
+// What is found, as the options want it.
+class Found {
+ public:
+  explicit Found(const Options& options)
+      : by_host_(options.by == "host"), printer_(by_host_ ? "" : options.format), format_(options.format) {}
+  // False: there is no one to print for.
+  bool take(const json& url) {
+    ++urls_;
+    if (by_host_) {
+      hosts_.add(url);
+      return true;
+    }
+    printer_.print(url);
+    return can_say();
+  }
+  void end() const {
+    if (by_host_) hosts_.print(format_);
+  }
+  std::uint64_t urls() const { return urls_; }
+
+ private:
+  bool by_host_;
+  UrlPrinter printer_;
+  HostTable hosts_;
+  std::string format_;
+  std::uint64_t urls_ = 0;
+};
+
+// Of one page in the archive; null: it needs none, or is not wanted.
+json shell_of(const ArchivedPage& page, const RecordFilter& filter) {
+  storage::UrlRecord record;
+  record.url = page.url;
+  record.state = UrlState::fetched;
+  record.status = static_cast<std::uint16_t>(page.status);
+  const std::string type = content_type_of(page.head);
+  if (page.status != 200 || media_type(type) != "text/html" || !filter.takes(record)) return nullptr;
+  DecodedText text;
+  decode_html(page.body, type, text);
+  const html::ScriptShell shell = html::look_for_shell(text.utf8);
+  if (!shell.is_shell()) return nullptr;
+  return {{"url", page.url},       {"host", CanonicalUrl::host_in(page.url)},
+          {"state", "fetched"},    {"reason", "needs_browser"},
+          {"status", page.status}, {"when", page.date},
+          {"why", shell.why()}};
+}
+
+// From the archives: the records do not say what a page has.
+int report_needs_browser(const Options& options) {
+  constexpr std::size_t max_page_bytes = 4u << 20;
+  if (options.target.directory.empty())
+    return failed({ErrorCode::invalid_input, "the archives are read: name the crawl's directory with --dir"});
+  const auto files = archive_files(options.target.directory);
+  if (!files) return failed(files.error());
+  if (files->empty())
+    return failed({ErrorCode::invalid_input,
+                   "there is no archive in " + options.target.directory + "; the crawl ran with archive = off?"});
+  Found found(options);
+  PagesRead all;
+  {
+    Progress progress(options.quiet);
+    std::set<std::string> told;
+    for (const std::string& file : *files) {
+      const auto read = for_each_archived_page(file, max_page_bytes, [&](const ArchivedPage& page) {
+        ++all.pages;
+        progress.show(all.pages, found.urls());
+        const json shell = shell_of(page, options.filter);
+        return shell.is_null() || !told.insert(page.url).second || found.take(shell);
+      });
+      if (!read) return failed(read.error());
+      all.damaged += read->damaged;
+      if (!can_say()) break;
+    }
+  }
+  found.end();
+  if (!options.quiet)
+    say_aside(std::to_string(found.urls()) + " URLs of " + std::to_string(all.pages) + " responses in the archives" +
+              (all.damaged > 0 ? "; " + std::to_string(all.damaged) + " records cannot be read" : "") + "\n");
+  return 0;
+}
+
 int report(const Options& options) {
-  const UrlPrinter printer(options.by == "url" ? options.format : "");
-  HostTable hosts;
-  std::uint64_t found = 0;
+  if (options.by == "host" && options.format == "browsertrix")
+    return failed({ErrorCode::invalid_setting, "--format browsertrix is a list of URLs: leave out --by host"});
+  if (options.kind == needs_browser) return report_needs_browser(options);
+  Found found(options);
   Result<UrlsRead> read = UrlsRead();
   {
     Progress progress(options.quiet);
-    const auto take = [&](const json& url) {
-      ++found;
-      if (options.by == "host") {
-        hosts.add(url);
-        return true;
-      }
-      printer.print(url);
-      return can_say();
-    };
-    read = for_each_url(options.target, options.filter, take,
-                        [&](std::uint64_t looked_at) { progress.show(looked_at, found); });
+    read = for_each_url(
+        options.target, options.filter, [&](const json& url) { return found.take(url); },
+        [&](std::uint64_t looked_at) { progress.show(looked_at, found.urls()); });
   }
   if (!read) return failed(read.error());
-  if (options.by == "host") hosts.print(options.format);
-  if (!options.quiet) say_aside(std::to_string(found) + " URLs" + end_words(options) + "\n");
+  found.end();
+  if (!options.quiet) say_aside(std::to_string(found.urls()) + " URLs" + end_words(options) + "\n");
   for (const json& silent : read->unreachable)
     complain("peer %s at %s does not answer: URLs that it alone has are missing here",
              silent.value("id", "").substr(0, 8).c_str(), silent.value("address", "").c_str());
@@ -287,10 +374,13 @@ void add(CLI::App& command, const std::shared_ptr<Options>& options, int& code, 
 
 void add_report_commands(CLI::App& app, int& code) {
   const auto reported = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "lists the URLs that failed, were excluded or wait, and why");
-  add_choice(*command, *reported, {"failed", "excluded", "queued", "fetched"});
-  command->add_option("--format", reported->format, "text, csv, or jsonl: one JSON object on a line")
-      ->check(CLI::IsMember({"text", "csv", "jsonl"}))
+  CLI::App* command =
+      app.add_subcommand("report", "lists the URLs that failed, were excluded, wait or need a browser, and why");
+  add_choice(*command, *reported, {"failed", "excluded", "queued", "fetched", std::string(needs_browser)});
+  command
+      ->add_option("--format", reported->format,
+                   "text, csv, jsonl (one JSON object on a line), or browsertrix (seeds for that crawler)")
+      ->check(CLI::IsMember({"text", "csv", "jsonl", "browsertrix"}))
       ->capture_default_str();
   command->add_option("--by", reported->by, "a line for each URL, or one for each host with its sums")
       ->check(CLI::IsMember({"url", "host"}))

@@ -650,7 +650,7 @@ class BillOfMaterials(ring.Case):
             ["readelf", "-dW", ring.BINARY], capture_output=True, text=True, check=True, timeout=60).stdout)
         self.assertLessEqual(set(needed), files)
         names = {one["name"] for one in bill["components"]}
-        self.assertLessEqual({"nlohmann-json3-dev", "libcli11-dev", "libmsgpack-cxx-dev", "libcurl4", "librocksdb7.8"}, names)
+        self.assertLessEqual({"uplot", "nlohmann-json3-dev", "libcli11-dev", "libmsgpack-cxx-dev", "libcurl4", "librocksdb7.8"}, names)
         # The package that each header of a library comes from: Beast's of one that libboost-dev only names.
         for header in ("boost/beast.hpp", "boost/log/core.hpp", "zmq.hpp", "seccomp.h", "rocksdb/db.h"):
             owner = subprocess.run(["dpkg-query", "-S", f"/usr/include/{header}"], capture_output=True, text=True, check=True)

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import http.server
 import json
+import re
 import signal
 import threading
 
@@ -64,8 +65,9 @@ class Notify(ring.Case):
         self.assertIn("a peer is down", notice["text"])
         self.assertEqual([code for code, _ in hook.sent], [503, 429, 204])
         self.assertEqual(len({told["id"] for _, told in hook.sent}), 1, "the same one again")
-        _, metrics = ring.get(f"http://{rest[0].status_address}/metrics")
-        self.assertRegex(metrics, r"orbweaver_notices_taken_total\{?.* 1\n")
+        where = f"http://{rest[0].status_address}/metrics"
+        ring.wait_until("it is counted", lambda: re.search(r"^orbweaver_notices_taken_total(\{.*\})? 1$",
+                                                           ring.get(where)[1], re.MULTILINE))  # fmt: skip
 
     @ring.about(8)
     def test_the_end_of_a_crawl_and_the_files_of_its_archive(self):

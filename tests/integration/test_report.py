@@ -48,6 +48,54 @@ class Sites:
             self.broken.clear()
 
 
+class NeedsBrowser(ring.Case):
+    SHELL = b"""<!doctype html><html><head><title>Shop</title><script defer src="/main.js"></script></head>
+<body><noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div></body></html>"""
+
+    def crawl_shop(self, *more):
+        def answer(handler, host, path):
+            if path == "/robots.txt":
+                return handler.whole(b"User-agent: *\nAllow: /\n")
+            if host.startswith("shop") and path != "/":
+                return handler.whole(self.SHELL)
+            links = "".join(f"<a href='/p{i}'>page {i}</a> " for i in range(4))
+            return handler.whole(f"<!DOCTYPE html><p>{'words ' * 60}</p>{links}".encode())
+
+        server = misbehave.SmallServer(self, answer)
+        seeds = [server.url("shop.test"), server.url("plain.test")]
+        self.ok("crawl", *seeds, "--out", self.dir / "crawl", "--peers", 2, "--quiet", *ring.QUICK, *server.reach, *more)
+        return server
+
+    @ring.about(4)
+    def test_pages_that_scripts_make_are_listed_from_the_archive(self):
+        server = self.crawl_shop()
+        where = ("--dir", self.dir / "crawl", "--quiet")
+        lines = [json.loads(line) for line in
+                 self.ok("report", "needs-browser", *where, "--format", "jsonl").splitlines()]
+        self.assertEqual({line["url"] for line in lines}, {server.url("shop.test", f"/p{i}") for i in range(4)})
+        for line in lines:
+            self.assertEqual((line["reason"], line["status"], line["host"]), ("needs_browser", 200, "shop.test"))
+            self.assertIn("scripts fill div#root; it asks for JavaScript", line["why"])
+            self.assertRegex(line["when"], r"^\d{4}-\d\d-\d\dT")
+        (host,) = [json.loads(line) for line in
+                   self.ok("report", "needs-browser", *where, "--format", "jsonl", "--by", "host").splitlines()]
+        self.assertEqual((host["host"], host["urls"]), ("shop.test", 4))
+        self.assertEqual(self.ok("report", "needs-browser", *where, "--host", "plain.test"), "")
+        # A seed file for Browsertrix Crawler: YAML, of which JSON is a part.
+        head, *seeds = self.ok("report", "needs-browser", *where, "--format", "browsertrix").splitlines()
+        self.assertEqual(head, "seeds:")
+        told = [json.loads(line.removeprefix("  - ")) for line in seeds]
+        self.assertEqual({seed["url"] for seed in told}, {line["url"] for line in lines})
+        self.assertEqual({seed["scopeType"] for seed in told}, {"page"})
+        self.refused(ring.INVALID_SETTING, ["leave out --by host"], "report", "needs-browser", *where,
+                     "--format", "browsertrix", "--by", "host")  # fmt: skip
+
+    @ring.about(3)
+    def test_without_an_archive_it_says_so(self):
+        self.crawl_shop("--archive", "off")
+        self.refused(ring.INVALID_INPUT, ["no archive"], "report", "needs-browser", "--dir", self.dir / "crawl")
+
+
 class Report(ring.Case):
     def lines(self, *arguments):
         code, out, err = self.run_it("report", *arguments, "--format", "jsonl")

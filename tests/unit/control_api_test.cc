@@ -185,8 +185,11 @@ TEST_F(ControlApi, NoAnswerIsForAnotherSitesPage) {
 
 TEST_F(ControlApi, TheViewIsMadeWhileSomebodyLooks) {
   answer_ = [](const PeerQuestion& question) {
+    if (question.verb == "hosts")
+      return Result<std::string>(
+          R"({"peers":[{"id":"a","hosts":[{"host":"secret.test","queued":9,"delay_us":2000000}]}]})");
     EXPECT_EQ(question.body, json({{"brief", true}}));
-    return Result<std::string>(R"({"ring":"ab","totals":{},"peers":[],"unreachable":[]})");
+    return Result<std::string>(R"({"ring":"ab","totals":{"queued":9},"peers":[],"unreachable":[]})");
   };
   open();
   EXPECT_TRUE(asked_.empty());
@@ -195,6 +198,8 @@ TEST_F(ControlApi, TheViewIsMadeWhileSomebodyLooks) {
   do view = send("GET /api/v1/view");
   while (status_of(view) != "200");
   EXPECT_NE(view.find(R"("ring":"ab")"), std::string::npos);
+  EXPECT_NE(view.find("in about 18 s if no more is found: one host needs that long"), std::string::npos) << view;
+  EXPECT_EQ(view.find("secret.test"), std::string::npos) << "it is shown without a token";
 }
 
 TEST_F(ControlApi, StreamsAreBoundedAndEndWithThePort) {

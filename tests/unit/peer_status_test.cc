@@ -53,10 +53,11 @@ TEST_F(PeerStatusTest, MetricsMd_EveryMetricIsTheCoresTheTransportsOrTheProcesss
   for (const auto& [name, value] : transport)
     EXPECT_TRUE(known.insert("orbweaver_" + name).second) << name << " is another's";
   // node/process/peer_process.cc, PeerProcess::publish()
-  for (const char* name : {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting",
-                           "connections_opened_total", "dns_queries_total", "descriptor_waits_total",
-                           "archive_syncs_total", "archive_synced_pages_total", "disk_free_bytes", "disk_size_bytes",
-                           "cpu_seconds_total", "loop_cpu_seconds_total", "start_time_seconds", "build_info"})
+  for (const char* name :
+       {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting", "connections_opened_total",
+        "dns_queries_total", "descriptor_waits_total", "notices_taken_total", "notices_lost_total", "notices_waiting",
+        "archive_syncs_total", "archive_synced_pages_total", "disk_free_bytes", "disk_size_bytes", "cpu_seconds_total",
+        "loop_cpu_seconds_total", "start_time_seconds", "build_info"})
     EXPECT_TRUE(known.insert("orbweaver_" + std::string(name)).second) << name << " is another's";
   std::ifstream page("docs/reference/metrics.md");
   Names documented;
