@@ -69,27 +69,42 @@ class Look {
     if (!verdict.inserted) return;
     if (verdict.tag == Tag::a && token.attribute(name_key("href")) != nullptr) ++shell.links;
     if (shell.root.empty()) shell.root = root_of(token);
+    if (shows_more(token.key)) shows_more_ = true;
+    if (container_.empty() && token.key == name_key("div"))
+      if (const std::string id = value_of(token, "id"); !id.empty()) container_ = "div#" + id.substr(0, 64);
   }
   void end(const Token& token) {
     if (token.key == name_key("noscript")) in_noscript_ = false;
   }
   ScriptShell take() {
     shell.asks_for_scripts = noscript_.find("javascript") != std::string::npos;
+    // With nothing else in the page, any container is there to be filled.
+    if (shell.root.empty() && shell.text_bytes == 0 && shell.links == 0 && !shows_more_) shell.root = container_;
     return std::move(shell);
   }
 
  private:
+  static bool shows_more(NameKey key) {
+    for (const char* name :
+         {"img", "iframe", "frame", "object", "embed", "video", "audio", "canvas", "svg", "form", "area"})
+      if (key == name_key(name)) return true;
+    return false;
+  }
   static std::string root_of(const Token& token) {
-    if (token.name.find('-') != std::string_view::npos) return lower(token.name.substr(0, 64));
+    // Elements of the page's own; of others, such as a toolbar, a page can have some among its content.
+    const std::string name = lower(token.name.substr(0, 64));
+    if (name.starts_with("app-") || name.ends_with("-app") || name.ends_with("-root")) return name;
     const std::string id = value_of(token, "id");
     if (std::find(root_ids.begin(), root_ids.end(), lower(id)) == root_ids.end()) return {};
-    return lower(token.name.substr(0, 64)) + "#" + id;
+    return name + "#" + id;
   }
 
   ScriptShell shell;
   std::string noscript_;
   bool in_noscript_ = false;
   bool script_runs_ = false;
+  bool shows_more_ = false;  // something else than text and links
+  std::string container_;    // the first <div> with an id
 };
 
 }  // namespace

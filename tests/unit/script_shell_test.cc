@@ -24,7 +24,9 @@ TEST(ScriptShell, WhatFrameworksBuild) {
     <script type="application/json" id="__NUXT_DATA__">[{"state":1}]</script><script src="/_nuxt/entry.js"></script>)";
   const char* const unknown = R"(<html><body><noscript>Bitte JavaScript einschalten.</noscript><div class=x></div>
     <script src=a.js></script></body></html>)";
-  for (const char* page : {react, vue, vite, angular, nuxt, unknown}) EXPECT_TRUE(is_shell(page)) << page;
+  const char* const swagger = R"(<!DOCTYPE html><html lang="en"><head><title>Swagger UI</title></head><body>
+    <div id="swagger-ui"></div><script src="./swagger-ui-bundle.js" charset="UTF-8"></script></body></html>)";
+  for (const char* page : {react, vue, vite, angular, nuxt, unknown, swagger}) EXPECT_TRUE(is_shell(page)) << page;
   EXPECT_EQ(look_for_shell(react).root, "div#root");
   EXPECT_EQ(look_for_shell(angular).root, "app-root");
   EXPECT_EQ(look_for_shell(nuxt).scripts, 1u) << "data is no script";
@@ -37,6 +39,10 @@ TEST(ScriptShell, APageWithTextOrLinksIsNone) {
   const std::string text(300, 'x');
   EXPECT_FALSE(is_shell("<div id=root><p>" + text + "</p></div><script src=a.js></script>")) << "made on the server";
   EXPECT_FALSE(is_shell("<div id=app><a href=1>1</a><a href=2>2</a><a href=3>3</a></div><script src=a.js></script>"));
+  EXPECT_FALSE(is_shell("<p>short</p><rustdoc-toolbar></rustdoc-toolbar><script src=a.js></script>"))
+      << "an element of its own among the content";
+  EXPECT_FALSE(is_shell("<div id=photo><img src=a.jpg></div><script src=a.js></script>")) << "a picture";
+  EXPECT_FALSE(is_shell("<script src=a.js></script>")) << "nothing to fill: it may lead elsewhere";
   EXPECT_FALSE(is_shell("<div id=app></div>")) << "no script that could fill it";
   EXPECT_FALSE(is_shell("<div id=app></div><script>var a = 1;</script>"));
   EXPECT_FALSE(is_shell("<p>short</p><script src=counter.js></script>")) << "a short page with a counter";
