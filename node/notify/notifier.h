@@ -42,7 +42,8 @@ class Notifier {
   // The crawl or the peer has ended. What is told afterwards is lost.
   Result<void> stop(std::chrono::milliseconds patience);
 
-  void add_metrics(std::vector<std::pair<std::string, double>>& values) const;
+  // `notifier`: null when nobody is told.
+  static void add_metrics(const Notifier* notifier, std::vector<std::pair<std::string, double>>& values);
 
  private:
   struct Way {

@@ -392,7 +392,7 @@ void PeerProcess::publish(Time now) {
                       static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
   values.emplace_back("archive_syncs_total", static_cast<double>(workers_ ? workers_->syncs() : 0));
   values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
-  if (notifier_) notifier_->add_metrics(values);
+  Notifier::add_metrics(notifier_.get(), values);
   add_transport(transport, values);
   add_process_metrics(process_use(options_.directory, now), values);
   board_.show(json_text(status), metrics_text(values), now);

@@ -118,6 +118,7 @@ await check("pause stops all requests, and the numbers are those of the ring's s
   const rows = await page.$$eval("#peer-table tbody tr", (all) => all.map((row) => [row.dataset.peer, row.children[5].dataset.value]));
   equal(rows.length, 3, "rows");
   for (const [id, queued] of rows) equal(Number(queued), peers.get(id).counts.queued, `queued of ${id}`);
+  await until("it does not say when it ends", async () => (await shown(page, "end")).includes("peers may not fetch"));
 });
 
 await check("resume goes on", async () => {
@@ -126,6 +127,8 @@ await check("resume goes on", async () => {
   await says(page, /goes on/);
   equal((await orders()).get("pause"), "", "order");
   await until("pages are fetched", async () => (await status()).totals.fetched > before);
+  await until("it says when it ends, and names no host", async () =>
+    /^in .*(one host needs that long|at the rate of now)/.test(await shown(page, "end")));
 });
 
 await check("orders about a host: pause, resume, delay, default, block, unblock", async () => {
