@@ -9,6 +9,7 @@
 #include "node/lab/commands/lab_dedup_command.h"
 #include "node/lab/commands/lab_order_command.h"
 #include "node/lab/commands/lab_partition_command.h"
+#include "node/lab/commands/lab_revisit_command.h"
 #include "node/lab/commands/lab_scaling_command.h"
 #include "node/terminal/say.h"
 
@@ -41,6 +42,7 @@ void add_lab_commands(CLI::App& app, int& code) {
   add_lab_order(*lab, code);
   add_lab_dedup(*lab, code);
   add_lab_scaling(*lab, code);
+  add_lab_revisit(*lab, code);
 }
 
 }  // namespace orbweaver
