@@ -10,12 +10,14 @@
 #include "node/charset/charset.h"
 #include "node/cli/contact_check.h"
 #include "node/cli/fetch_once.h"
+#include "node/cli/order_commands.h"
 #include "node/cli/stopped_ring.h"
 #include "node/fetch/address_guard.h"
 #include "node/html/script_shell.h"
 #include "node/http/http_message.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
+#include "node/settings/units.h"
 #include "node/url/bad_ports.h"
 #include "node/url/canonicaliser.h"
 
@@ -79,6 +81,22 @@ class UrlDoctor {
       return findings_->fail("url.crawl", found, "see scope, include and exclude lists: docs/how-to/scope.md");
     if (state == "excluded" || state == "failed") return findings_->warn("url.crawl", found, "");
     findings_->ok("url.crawl", found);
+  }
+
+  void look_at_orders(const PeerTarget& target) {
+    const Result<HostOrders> orders = host_orders(target);
+    if (!orders) return;  // the crawl was not found: that is said already
+    const std::string host(url_->host());
+    const HostOrder order = orders->of(host);
+    if (order.blocked)
+      return findings_->fail("url.orders", "an operator has blocked " + host, "orbweaver unblock " + host);
+    if (order.paused)
+      return findings_->warn("url.orders", "an operator has paused " + host, "orbweaver resume --host " + host);
+    if (orders->ring_paused)
+      return findings_->warn("url.orders", "an operator has paused the crawl", "orbweaver resume");
+    if (order.delay)
+      findings_->ok("url.orders", "by an operator's order " + host + " is left alone for " +
+                                      duration_text(*order.delay) + " after each request");
   }
 
   bool look_at_address() {
@@ -226,6 +244,7 @@ void look_at_url(const std::string& text, const PeerTarget& target, const Settin
   UrlDoctor doctor(settings.values, findings);
   if (!doctor.look_at_form(text)) return;
   doctor.look_at_crawl(target);
+  doctor.look_at_orders(target);
   if (settings.hidden.contains("proxy"))
     return findings.warn("url.proxy", "the crawl goes through a proxy with a password, which its peers do not tell",
                          "the page is not asked for from here: see orbweaver explain");

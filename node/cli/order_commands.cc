@@ -69,17 +69,23 @@ std::string words_of(const json& row) {
   return name.starts_with("visit ") ? "visit again " + value : name;
 }
 
-int list(const Options& options) {
-  const Result<json> answer = ask_or_read(options.target, "orders", json::object());
-  if (!answer) return failed(answer.error());
-  // One peer's answer; or those of all directories, which may not know the same.
+// The rows by name. Of one peer's answer; or of all directories', which may not know the same.
+Result<std::map<std::string, json>> latest_orders(const PeerTarget& target) {
+  const Result<json> answer = ask_or_read(target, "orders", json::object());
+  if (!answer) return tl::make_unexpected(answer.error());
   std::map<std::string, json> latest;
   for (const json& part : answer->contains("peers") ? (*answer)["peers"] : json::array({*answer}))
     for (const json& row : part.value("orders", json::array()))
       if (json& known = latest[row.value("name", "")]; known.is_null() || number_of(known) < number_of(row))
         known = row;
+  return latest;
+}
+
+int list(const Options& options) {
+  Result<std::map<std::string, json>> latest = latest_orders(options.target);
+  if (!latest) return failed(latest.error());
   json rows = json::array();
-  for (auto& [name, row] : latest) rows.push_back(std::move(row));
+  for (auto& [name, row] : *latest) rows.push_back(std::move(row));
   std::sort(rows.begin(), rows.end(), [](const json& a, const json& b) { return number_of(a) < number_of(b); });
   if (options.as_json) {
     say_json(rows);
@@ -102,6 +108,28 @@ std::size_t peers_that_know(const json& answer) {
 }
 
 }  // namespace
+
+Result<HostOrders> host_orders(const PeerTarget& target) {
+  const Result<std::map<std::string, json>> latest = latest_orders(target);
+  if (!latest) return tl::make_unexpected(latest.error());
+  HostOrders orders;
+  for (const auto& [name, row] : *latest) {
+    const std::string value = row.value("value", "");
+    const std::size_t gap = name.find(' ');
+    if (value.empty()) continue;
+    if (gap == std::string::npos) {
+      orders.ring_paused = orders.ring_paused || name == "pause";
+      continue;
+    }
+    const std::string kind = name.substr(0, gap);
+    const bool below = name.compare(gap + 1, 2, "*.") == 0;
+    HostOrder& order = below ? orders.below[name.substr(gap + 3)] : orders.hosts[name.substr(gap + 1)];
+    if (kind == "pause") order.paused = true;
+    if (kind == "block") order.blocked = true;
+    if (kind == "delay") order.delay = Duration(std::strtoll(value.c_str(), nullptr, 10));
+  }
+  return orders;
+}
 
 Result<json> give_order(const PeerTarget& target, const std::string& verb, const json& body) {
   const Result<bool> live = any_runs(target);

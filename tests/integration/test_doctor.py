@@ -74,6 +74,8 @@ class Doctor(ring.Case):
             return handler.whole(b"are you human?", 403, cf_mitigated="challenge")
         if path == "/gone":
             return handler.whole(b"", 410)
+        if path == "/shell":
+            return handler.whole(b"<!doctype html><div id='root'></div><script src='/main.js'></script>")
         return handler.whole(b"<!DOCTYPE html><title>page</title>")
 
     def test_a_page_step_by_step(self):
@@ -95,5 +97,19 @@ class Doctor(ring.Case):
         worst, findings = self.ask(server.url("site.test", "/challenge"), *where)
         self.assertIn("challenge", next(f for f in findings if f["check"] == "url.answer")["found"])
         self.assertEqual(self.ask(server.url("site.test", "/gone"), *where)[0]["url.answer"], "fail")
+        worst, findings = self.ask(server.url("site.test", "/shell"), *where)
+        self.assertEqual((worst["url.answer"], worst["url.browser"]), ("ok", "warn"), findings)
         self.assertEqual(self.ask(server.url("elsewhere.test"), *where)[0]["url.crawl"], "fail")
+        for order, back, verdict, words in (
+            (["delay", "site.test", "2s"], [], "ok", "2s after each request"),
+            (["pause", "--host", "*.test"], ["resume", "--host", "*.test"], "warn", "has paused site.test"),
+            (["pause"], ["resume"], "warn", "has paused the crawl"),
+            (["block", "site.test"], ["unblock", "site.test"], "fail", "has blocked site.test"),
+        ):  # fmt: skip
+            self.ok(*order, *where)
+            worst, findings = self.ask(server.url("site.test"), *where)
+            self.assertEqual(worst["url.orders"], verdict, findings)
+            self.assertIn(words, next(f for f in findings if f["check"] == "url.orders")["found"])
+            if back:
+                self.ok(*back, *where)
         self.assertEqual(self.ask("no url", *where)[0], {"url.form": "fail"})
