@@ -50,9 +50,19 @@ Result<std::vector<std::string>> archive_files(const std::string& directory) {
 
 Result<PagesRead> for_each_archived_page(const std::string& file, std::size_t max_body_bytes,
                                          const std::function<bool(const ArchivedPage&)>& take) {
-  auto reader = storage::WarcReader::open(file);
-  if (!reader) return tl::make_unexpected(error_of(reader.error()));
   PagesRead read;
+  // One that was written a moment ago may have its final name now, or have been taken away.
+  constexpr std::string_view open_ending = ".open";
+  std::string path = file;
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown) && path.ends_with(open_ending))
+    path.resize(path.size() - open_ending.size());
+  if (!std::filesystem::exists(path, unknown) && !unknown) {
+    read.gone = true;
+    return read;
+  }
+  auto reader = storage::WarcReader::open(path);
+  if (!reader) return tl::make_unexpected(error_of(reader.error()));
   storage::WarcRecord record;
   for (;;) {
     const auto more = (*reader)->next(record);

@@ -25,6 +25,7 @@ Result<std::vector<std::string>> archive_files(const std::string& directory);
 // cannot be read is passed over, and counted. Errors: io.
 struct PagesRead {
   std::uint64_t pages = 0, damaged = 0;
+  bool gone = false;  // the file is not there any more
 };
 Result<PagesRead> for_each_archived_page(const std::string& file, std::size_t max_body_bytes,
                                          const std::function<bool(const ArchivedPage&)>& take);

@@ -89,9 +89,11 @@ class UrlDoctor {
     const std::string host(url_->host());
     const HostOrder order = orders->of(host);
     if (order.blocked)
-      return findings_->fail("url.orders", "an operator has blocked " + host, "orbweaver unblock " + host);
+      return findings_->fail("url.orders", "an operator has blocked " + host,
+                             "orbweaver orders names the order, orbweaver unblock takes it back");
     if (order.paused)
-      return findings_->warn("url.orders", "an operator has paused " + host, "orbweaver resume --host " + host);
+      return findings_->warn("url.orders", "an operator has paused " + host,
+                             "orbweaver orders names the order, orbweaver resume takes it back");
     if (orders->ring_paused)
       return findings_->warn("url.orders", "an operator has paused the crawl", "orbweaver resume");
     if (order.delay)

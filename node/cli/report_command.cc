@@ -259,6 +259,7 @@ int report_needs_browser(const Options& options) {
       });
       if (!read) return failed(read.error());
       all.damaged += read->damaged;
+      if (read->gone) complain("%s was taken away: its pages are missing here", file.c_str());
       if (!can_say()) break;
     }
   }

@@ -47,10 +47,21 @@ TopOrder delay_order(const HostView& host, double factor) {
 
 }  // namespace
 
+// The cursor stays at its host, wherever that is in the table now: a key must not reach another.
 void TopScreen::see(RingView view) {
+  const std::vector<const HostView*> before = hosts();
+  const bool at_host = table_ == TopTable::hosts && cursor_ < before.size();
+  const std::string name = at_host ? before[cursor_]->host : "";
+  const std::string peer = at_host ? before[cursor_]->peer : "";
   view_ = std::move(view);
   sort_peers(view_, order_);
   news_.clear();
+  if (!at_host) return;
+  const std::vector<const HostView*> now = hosts();
+  const auto same = std::find_if(now.begin(), now.end(),
+                                 [&](const HostView* host) { return host->host == name && host->peer == peer; });
+  lost_ = same == now.end();
+  if (!lost_) cursor_ = static_cast<std::size_t>(same - now.begin());
 }
 
 std::vector<const HostView*> TopScreen::hosts() const {
@@ -66,7 +77,7 @@ std::size_t TopScreen::rows() const {
 
 TopScreen::Acted TopScreen::act_on_host(char letter) const {
   const std::vector<const HostView*> found = hosts();
-  if (table_ != TopTable::hosts || cursor_ >= found.size()) return {};
+  if (table_ != TopTable::hosts || cursor_ >= found.size() || lost_) return {};
   const HostView& host = *found[cursor_];
   switch (letter) {
     case ' ':
@@ -94,6 +105,7 @@ void TopScreen::type(const Screen::Pressed& pressed) {
   if (pressed.key == Key::backspace && !filter_.empty()) filter_.pop_back();
   if (pressed.key == Key::other && pressed.letter > ' ' && filter_.size() < max_filter) filter_ += pressed.letter;
   cursor_ = first_ = 0;
+  lost_ = false;
 }
 
 TopScreen::Acted TopScreen::press(const Screen::Pressed& pressed) {
@@ -104,11 +116,15 @@ TopScreen::Acted TopScreen::press(const Screen::Pressed& pressed) {
     type(pressed);
     return {};
   }
+  if (pressed.key == Key::up || pressed.key == Key::down) lost_ = false;
   if (pressed.key == Key::up && cursor_ > 0) --cursor_;
   if (pressed.key == Key::down) ++cursor_;  // page() holds it to the rows
   if (pressed.key == Key::escape) filter_.clear();
   const auto show = [this](TopTable table) {
-    if (table_ != table) cursor_ = first_ = 0;
+    if (table_ != table) {
+      cursor_ = first_ = 0;
+      lost_ = false;
+    }
     table_ = table;
     help_ = false;
   };
@@ -166,7 +182,7 @@ TopScreen::Page TopScreen::page(std::size_t width, std::size_t height) {
   text.lines.push_back(last_line());
   Page page{std::move(text.lines), text.head, std::nullopt};
   const std::size_t line = begin + cursor_ - first_;
-  if (table_ == TopTable::hosts && rows() > 0 && line + 1 < height) page.cursor = line;
+  if (table_ == TopTable::hosts && rows() > 0 && line + 1 < height && !lost_) page.cursor = line;
   return page;
 }
 

@@ -58,6 +58,7 @@ class TopScreen {
   bool help_ = false;
   std::size_t cursor_ = 0;  // a row of the table
   std::size_t first_ = 0;   // the first row that is shown
+  bool lost_ = false;       // the host at the cursor is not in the table any more: no key acts until it is moved
 };
 
 }  // namespace orbweaver

@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <sstream>
 
 #include "node/system/spared_children.h"
@@ -60,27 +60,34 @@ int start(const std::vector<std::string>& arguments, int input, pid_t& pid) {
   return ::posix_spawnp(&pid, words[0], &actions.value, &attributes.value, words.data(), environ);
 }
 
-// A pipe has room for a notice, so nobody has to read it first.
-Delivery give(int pipe, const std::string& json) {
+using Steady = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds look_every{10};
+
+// All of it, or what it reads until the time is over.
+Delivery give(int pipe, const std::string& json, Steady::time_point end) {
   std::size_t at = 0;
   while (at < json.size()) {
     const ssize_t written = ::write(pipe, json.data() + at, json.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) return {};  // it does not want to know more
-    if (written < 0) return system_fault("its input", errno);
-    at += static_cast<std::size_t>(written);
+    if (written > 0) at += static_cast<std::size_t>(written);
+    if (written >= 0 || errno == EINTR) continue;
+    if (errno == EPIPE) return {};  // it does not want to know more
+    if (errno != EAGAIN) return system_fault("its input", errno);
+    if (Steady::now() >= end) return fault("it does not read its input");
+    pollfd ready{.fd = pipe, .events = POLLOUT, .revents = 0};
+    ::poll(&ready, 1, static_cast<int>(look_every.count()));
   }
   return {};
 }
 
-// False: time is over.
-bool wait_for(int pidfd, std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
+// The status, as from waitpid; nothing: time is over.
+std::optional<int> wait_for(pid_t pid, Steady::time_point end) {
+  int status = 0;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
-    pollfd ready{.fd = pidfd, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, static_cast<int>(left.count())) > 0) return true;
+    const pid_t found = ::waitpid(pid, &status, WNOHANG);
+    if (found == pid) return status;
+    if (found < 0 && errno != EINTR) return std::nullopt;
+    if (Steady::now() >= end) return std::nullopt;
+    ::poll(nullptr, 0, static_cast<int>(look_every.count()));
   }
 }
 
@@ -101,7 +108,8 @@ std::vector<std::string> words_of(const std::string& command) {
 
 Delivery run(const HookCommand& command, const std::string& json) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_fault("pipe", errno);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
+    return system_fault("pipe", errno);
   int error = 0;
   const pid_t pid = SparedChildren::start([&] {
     pid_t child = -1;
@@ -113,18 +121,17 @@ Delivery run(const HookCommand& command, const std::string& json) {
     ::close(ends[1]);
     return system_fault("it cannot be started", error);
   }
-  const Delivery given = give(ends[1], json + "\n");
+  const Steady::time_point end = Steady::now() + command.timeout;
+  const Delivery given = give(ends[1], json + "\n", end);
   ::close(ends[1]);
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));  // glibc 2.36 declares it for C alone
-  const bool ended = pidfd >= 0 && wait_for(pidfd, command.timeout);
-  if (pidfd >= 0) ::close(pidfd);
-  if (!ended) ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  const std::optional<int> status = wait_for(pid, end);
+  if (!status) {
+    ::kill(-pid, SIGKILL);
+    (void)wait_for(pid, Steady::now() + std::chrono::seconds{5});  // one that may not be killed is left
   }
   SparedChildren::ended(pid);
-  if (!ended) return fault("it did not end in time");
-  return given.outcome == Delivery::Outcome::taken ? judged(status) : given;
+  if (!status) return fault("it did not end in time");
+  return given.outcome == Delivery::Outcome::taken ? judged(*status) : given;
 }
 
 }  // namespace orbweaver

@@ -21,7 +21,7 @@ std::string_view field_of(const LogEntry& line, std::string_view name) {
 struct Line {
   std::string_view event, notice;
 };
-constexpr std::array<Line, 9> lines = {{{"many peers have come or gone", "peer_lost"},
+constexpr std::array<Line, 9> lines = {{{"many peers have come or gone", "peers_changed"},
                                         {"a peer is forgotten", "peer_left"},
                                         {"cut off from most members, pausing", "paused"},
                                         {"continuing", "resumed"},

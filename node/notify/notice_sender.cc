@@ -6,6 +6,12 @@
 
 namespace orbweaver {
 
+namespace {
+
+constexpr std::chrono::milliseconds longest_try{60'000};
+
+}  // namespace
+
 Result<void> NoticeSender::start() {
   return start_thread(thread_, [this] { run(); });
 }
@@ -21,13 +27,20 @@ void NoticeSender::push(std::string notice) {
   change_.notify_all();
 }
 
-std::vector<std::string> NoticeSender::stop(std::chrono::milliseconds patience) {
-  {
-    const std::lock_guard lock(mutex_);
-    stops_ = true;
-    until_ = std::chrono::steady_clock::now() + patience;
-    change_.notify_all();
-  }
+void NoticeSender::end(std::chrono::milliseconds patience) {
+  const std::lock_guard lock(mutex_);
+  if (stops_) return;
+  stops_ = true;
+  until_ = std::chrono::steady_clock::now() + patience;
+  change_.notify_all();
+}
+
+std::vector<std::string> NoticeSender::left() const {
+  const std::lock_guard lock(mutex_);
+  return {queue_.begin(), queue_.end()};
+}
+
+std::vector<std::string> NoticeSender::stop() {
   if (thread_.joinable()) thread_.join();
   const std::lock_guard lock(mutex_);
   std::vector<std::string> left(queue_.begin(), queue_.end());
@@ -56,8 +69,10 @@ void NoticeSender::run() {
     if (queue_.empty() || (stops_ && std::chrono::steady_clock::now() >= until_)) return;
     const std::string notice = queue_.front();
     telling_ = true;
+    std::chrono::milliseconds time = longest_try;
+    if (stops_) time = std::chrono::ceil<std::chrono::milliseconds>(until_ - std::chrono::steady_clock::now());
     lock.unlock();
-    const Delivery delivery = deliver_(notice);
+    const Delivery delivery = deliver_(notice, time);
     if (delivery.outcome != Delivery::Outcome::taken)
       report_(delivery.fault, delivery.outcome == Delivery::Outcome::refused);
     lock.lock();

@@ -31,19 +31,26 @@ class NoticeSender {
     std::chrono::milliseconds max_wait{5 * 60 * 1'000};
     std::size_t max_waiting = 1'000;
   };
-  // Both run on the sender's thread; `deliver` blocks for a bounded time.
-  using Deliver = std::function<Delivery(const std::string& notice)>;
+  // Both run on the sender's thread; `deliver` blocks for at most the time given.
+  using Deliver = std::function<Delivery(const std::string& notice, std::chrono::milliseconds time)>;
   using Report = std::function<void(const std::string& fault, bool refused)>;
   NoticeSender(Config config, Deliver deliver, Report report)
       : config_(config), deliver_(std::move(deliver)), report_(std::move(report)) {}
-  ~NoticeSender() { (void)stop({}); }
+  ~NoticeSender() {
+    end({});
+    (void)stop();
+  }
   NoticeSender(const NoticeSender&) = delete;
   NoticeSender& operator=(const NoticeSender&) = delete;
 
   Result<void> start();
   void push(std::string notice);
-  // Goes on for at most `patience`, at the first failure no longer. Returns what was not taken.
-  std::vector<std::string> stop(std::chrono::milliseconds patience);
+  // From now on it goes on for at most `patience`, and after a failure no longer. A try that has begun goes on.
+  void end(std::chrono::milliseconds patience);
+  // What is not taken yet.
+  std::vector<std::string> left() const;
+  // Waits for the end. Returns what was not taken.
+  std::vector<std::string> stop();
 
   std::uint64_t taken() const;
   std::uint64_t lost() const;  // refused, or pushed out of the queue

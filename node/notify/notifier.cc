@@ -41,11 +41,20 @@ Result<std::unique_ptr<Notifier>> Notifier::start(const Settings& settings, Plac
   if (!settings.notify_url.empty()) {
     const PostTarget hook{
         .url = settings.notify_url, .user_agent = "orbweaver/" ORBWEAVER_VERSION, .ca_file = settings.ca_file};
-    notifier->add("notify_url", [hook](const std::string& text) { return judged(post_json(hook, text)); });
+    notifier->add("notify_url", [hook](const std::string& text, std::chrono::milliseconds time) {
+      PostTarget target = hook;
+      target.timeout = std::min(target.timeout, time);
+      return judged(post_json(target, text));
+    });
   }
   if (const HookCommand command{.arguments = words_of(settings.notify_command)}; !command.arguments.empty())
-    notifier->add("notify_command", [command](const std::string& text) { return run(command, text); });
-  if (Result<void> taken = notifier->take_left(); !taken) return tl::make_unexpected(taken.error());
+    notifier->add("notify_command", [command](const std::string& text, std::chrono::milliseconds time) {
+      HookCommand hook = command;
+      hook.timeout = std::min(hook.timeout, time);
+      return run(hook, text);
+    });
+  notifier->note_source();
+  notifier->take_left();
   for (const Way& way : notifier->ways_)
     if (Result<void> started = way.sender->start(); !started) return tl::make_unexpected(started.error());
   return notifier;
@@ -59,38 +68,34 @@ void Notifier::add(std::string name, NoticeSender::Deliver deliver) {
 
 Notifier::~Notifier() = default;
 
-Result<void> Notifier::take_left() {
-  const std::string file = left_file(place_.directory);
-  std::error_code unknown;
-  if (!std::filesystem::exists(file, unknown) && !unknown) return {};
-  std::ifstream lines(file);
-  if (!lines) return fail(ErrorCode::io, "cannot read " + file);
+// The file stays until stop() writes what is left then: a start that fails loses nothing, and after a kill what it has is
+// told once more.
+void Notifier::take_left() {
+  std::ifstream lines(left_file(place_.directory));
   for (std::string line; std::getline(lines, line);) {
     const Result<json> entry = parse_outside_json(line);
-    if (!entry) return fail(ErrorCode::io, file + ": " + entry.error().message);
-    const std::string to = text_field(*entry, "to").value_or("");
+    const std::string to = entry ? text_field(*entry, "to").value_or("") : "";
+    if (!entry) place_.report("notices-left.jsonl", entry.error().message, true);
     for (const Way& way : ways_)
       if (way.name == to) way.sender->push(text_field(*entry, "notice").value_or(""));
   }
-  lines.close();
-  std::error_code ignored;  // they are told once more then
-  std::filesystem::remove(file, ignored);
-  return {};
 }
 
 void Notifier::note(const LogEntry& line) {
   if (const auto event = event_of(line); event && wants(*event)) tell(*event, details_of(line));
 }
 
+void Notifier::note_source() {
+  NoticeSource source = place_.source();
+  const std::lock_guard lock(source_mutex_);
+  source_ = std::move(source);
+}
+
 void Notifier::tell(std::string_view event, const json& details) {
   const NoticeKind* const kind = find_notice_kind(event);
   if (!wants(event) || (kind->of_ring && !tells_for_ring(place_.own_status()))) return;
-  NoticeSource source = place_.source();
-  {
-    const std::lock_guard lock(source_mutex_);
-    source_ = source;
-  }
-  push(event, source, details);
+  note_source();
+  push(event, source_, details);
 }
 
 void Notifier::note_file(const std::string& path, std::uint64_t bytes) {
@@ -110,13 +115,22 @@ void Notifier::push(std::string_view event, const NoticeSource& source, const js
 }
 
 Result<void> Notifier::stop(std::chrono::milliseconds patience) {
-  std::string left;
-  for (const Way& way : ways_)
-    for (const std::string& text : way.sender->stop(patience))
-      left += json_text({{"to", way.name}, {"notice", text}}) + "\n";
+  for (const Way& way : ways_) way.sender->end(patience);
+  const auto keep = [this](std::vector<std::string> (*left_of)(NoticeSender&)) -> Result<void> {
+    std::string left;
+    for (const Way& way : ways_)
+      for (const std::string& text : left_of(*way.sender))
+        left += json_text({{"to", way.name}, {"notice", text}}) + "\n";
+    std::error_code none;  // there is no such file
+    if (!left.empty()) return write_whole(left_file(place_.directory), left, durability_);
+    std::filesystem::remove(left_file(place_.directory), none);
+    return {};
+  };
+  // Before the wait too: a peer that is killed meanwhile tells some once more, and loses none.
+  Result<void> kept = keep([](NoticeSender& sender) { return sender.left(); });
+  if (Result<void> last = keep([](NoticeSender& sender) { return sender.stop(); }); !last) kept = std::move(last);
   ways_.clear();
-  if (left.empty()) return {};
-  return write_whole(left_file(place_.directory), left, durability_);
+  return kept;
 }
 
 void Notifier::add_metrics(const Notifier* notifier, std::vector<std::pair<std::string, double>>& values) {

@@ -28,7 +28,7 @@ class Notifier {
     // A line for the log: to whom ("notify_url", "notify_command"), and why not. From the senders' threads.
     std::function<void(const std::string& to, const std::string& fault, bool refused)> report;
   };
-  // Null: nobody is to be told. Errors: io when the file of an earlier run cannot be read; out_of_memory for a thread.
+  // Null: nobody is to be told. Errors: out_of_memory for a thread.
   static Result<std::unique_ptr<Notifier>> start(const Settings& settings, Place place);
   ~Notifier();
   Notifier(const Notifier&) = delete;
@@ -54,7 +54,8 @@ class Notifier {
   bool wants(std::string_view event) const { return events_.contains(std::string(event)); }
   void push(std::string_view event, const NoticeSource& source, const nlohmann::json& details);
   void add(std::string name, NoticeSender::Deliver deliver);
-  Result<void> take_left();
+  void take_left();
+  void note_source();
 
   Place place_;
   Durability durability_;

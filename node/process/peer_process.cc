@@ -16,7 +16,6 @@
 #include "node/errors/storage_error.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/http/http_message.h"
-#include "node/notify/notifier.h"
 #include "node/peer/core.h"
 #include "node/process/announcer.h"
 #include "node/process/directory_lock.h"
@@ -32,6 +31,7 @@
 #include "node/process/open_transport.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
+#include "node/process/peer_notices.h"
 #include "node/process/process_facts.h"
 #include "node/process/snapshot_saver.h"
 #include "node/process/workers.h"
@@ -56,8 +56,6 @@ namespace {
 constexpr Duration look_every = std::chrono::milliseconds{250};
 // How long fetches in flight may continue after a stop.
 constexpr std::chrono::milliseconds stop_patience{3000};
-// How long an ended peer goes on telling what happened, where that is taken.
-constexpr std::chrono::milliseconds notice_patience{10'000};
 // The approximate memory of a kept connection with TLS.
 constexpr std::uint64_t connection_bytes = 32u << 10;
 
@@ -74,13 +72,18 @@ class PeerProcess {
       : options_(std::move(options)), events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in) {}
 
   Result<Exit> run() {
-    if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
+    if (Result<void> opened = open(); !opened) {
+      tell_end({static_cast<int>(opened.error().code), opened.error().message, false, {}});
+      end_notices(notifier_.get());
+      return tl::make_unexpected(opened.error());
+    }
     Exit exit = loop();
     release_rest(exit);
     tell_end(exit);
     close();
-    if (Result<void> written = write_ending(exit); !written && exit.code == 0)
-      return tl::make_unexpected(written.error());
+    const Result<void> written = write_ending(exit);
+    end_notices(notifier_.get());
+    if (!written && exit.code == 0) return tl::make_unexpected(written.error());
     return exit;
   }
   // From any thread. A second signal turns a leave into a stop.
@@ -100,7 +103,6 @@ class PeerProcess {
   }
   Result<void> write_peer_file();
   Result<void> write_ending(const Exit& exit);
-  Result<void> start_notifier();
   void tell_end(const Exit& exit);
   Result<void> start_crawling();
   bool crawls(Exit& exit);
@@ -132,12 +134,12 @@ class PeerProcess {
   MessageIntake intake_{events_};
   std::unique_ptr<ring::ZmqTransport> transport_;
   std::unique_ptr<Core> peer_;
+  std::unique_ptr<Notifier> notifier_;  // null: nobody is told; the workers tell it of files
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
   SnapshotSaver snapshot_saver_{options_.directory};
   std::optional<Announcer> announcer_;
-  std::unique_ptr<Notifier> notifier_;  // null: nobody is told
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
   StatusBoard board_{[this] { return clock_.now(); }, [this] { events_.push(TickEvent{}); }};
@@ -241,7 +243,14 @@ Result<void> PeerProcess::open() {
     if (const auto synced = journal_->finish(); !synced) return tl::make_unexpected(synced.error());
   }
   in_flight_->clear();  // the store has recorded them by now
-  if (Result<void> started = start_notifier(); !started) return started;
+  auto notifier = start_notifier(
+      settings, options_.directory, [this] { return clock_.now(); },
+      [this] {
+        return NoticeSource{peer_->ring_id().hex(), peer_->id().hex(), address()};
+      },
+      [this] { return peer_->own_status(); });
+  if (!notifier) return tl::make_unexpected(notifier.error());
+  notifier_ = std::move(*notifier);
   look(clock_.now());
   publish(clock_.now());
   if (Result<void> open = open_http_port(http_, settings, options_.directory, board_, own_door_); !open) return open;
@@ -276,26 +285,6 @@ Result<void> PeerProcess::open() {
   if (peer_->has_ring())
     if (Result<void> started = start_crawling(); !started) return started;
   return write_peer_file();
-}
-
-Result<void> PeerProcess::start_notifier() {
-  auto started = Notifier::start(options_.settings.values,
-                                 {.directory = options_.directory,
-                                  .clock = [this] { return clock_.now(); },
-                                  .source =
-                                      [this] {
-                                        return NoticeSource{peer_->ring_id().hex(), peer_->id().hex(), address()};
-                                      },
-                                  .own_status = [this] { return peer_->own_status(); },
-                                  .report =
-                                      [](const std::string& to, const std::string& fault, bool refused) {
-                                        log_limited(LogLevel::warning, "node",
-                                                    refused ? "a notice was refused" : "a notice was not taken yet",
-                                                    {{"by", to}, {"cause", fault}});
-                                      }});
-  if (!started) return tl::make_unexpected(started.error());
-  notifier_ = std::move(*started);
-  return {};
 }
 
 void PeerProcess::tell_end(const Exit& exit) {
@@ -543,8 +532,6 @@ void PeerProcess::close() {
   if (peer_ != nullptr) link_recorder_.tell(*peer_);
   if (transport_ != nullptr) transport_->stop();
   if (in_flight_ != nullptr) in_flight_->close();
-  if (const Result<void> kept = notifier_ ? notifier_->stop(notice_patience) : Result<void>(); !kept)
-    log(LogLevel::error, "node", "notices are lost", {{"cause", kept.error().message}});
 }
 
 }  // namespace

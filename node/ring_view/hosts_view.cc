@@ -46,7 +46,10 @@ HostsView hosts_view(const json* answer) {
   for (const json* const part : parts_of(*answer)) {
     view.in_memory += static_cast<std::uint64_t>(std::clamp(number_at(*part, "/hosts_in_memory"), 0.0, 1e15));
     for (const json& entry : list_field(*part, "hosts").value_or(std::span<const json>()))
-      if (entry.is_object()) view.hosts.push_back(host_of(text_at(*part, "id"), entry));
+      // An order about a host without a name, or with a pattern's, would be one about others.
+      if (const std::string name = entry.is_object() ? text_at(entry, "host") : "";
+          !name.empty() && !name.starts_with('*'))
+        view.hosts.push_back(host_of(text_at(*part, "id"), entry));
   }
   std::sort(view.hosts.begin(), view.hosts.end(), [](const HostView& a, const HostView& b) {
     return a.seconds_needed() != b.seconds_needed() ? a.seconds_needed() > b.seconds_needed() : a.host < b.host;

@@ -49,7 +49,10 @@ RingEnd ring_end(const RingLoad& load, const HostsView& hosts) {
   if (load.queued == 0 && load.in_flight == 0) return {0.0, false, "nothing", "", "now: no URL is left to fetch"};
   if (load.held) return {std::nullopt, false, "held", "", "not known: peers may not fetch"};
   std::optional<double> by_rate;
-  if (load.pages && *load.pages > 0) by_rate = static_cast<double>(load.queued) / *load.pages;
+  std::uint64_t held = 0;
+  for (const HostView& host : hosts.hosts) held += host.held_back() ? host.queued : 0;
+  if (load.pages && *load.pages > 0)
+    by_rate = static_cast<double>(load.queued - std::min(held, load.queued)) / *load.pages;
   const HostView* const host = longest(hosts);
   const double by_host = host == nullptr ? 0 : host->seconds_needed();
   RingEnd end;

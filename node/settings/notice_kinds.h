@@ -14,12 +14,13 @@ struct NoticeKind {
   bool by_default = true;  // told unless notify_events names others
 };
 
-inline constexpr std::array<NoticeKind, 13> notice_kinds = {{
+inline constexpr std::array<NoticeKind, 14> notice_kinds = {{
     {"crawl_ended", "the crawl has ended", true},
     {"peer_failed", "a peer has ended with an error"},
     {"peer_lost", "a peer is down", true},
     {"peer_joined", "a peer has joined, or is back", true, false},
     {"peer_left", "a peer has left, or is forgotten", true, false},
+    {"peers_changed", "many peers have come or gone at a time", true},
     {"paused", "a peer is cut off from most members, and pauses"},
     {"resumed", "that peer continues"},
     {"disk_low", "a peer's disk is almost full, and it asks for nothing"},

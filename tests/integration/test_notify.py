@@ -6,6 +6,7 @@ import http.server
 import json
 import re
 import signal
+import socket
 import threading
 
 import ring
@@ -86,6 +87,10 @@ class Notify(ring.Case):
         files = {path: path.stat().st_size for path in (self.dir / "crawl").glob("peer-*/archive/*.warc.gz")}
         closed = {notice["details"]["file"]: notice["details"]["bytes"] for notice in hook.taken("archive_file_closed")}
         self.assertEqual(closed, {str(path): size for path, size in files.items()})
+        for notice in hook.taken():
+            self.assertEqual(len(notice["peer"]), 32, notice)
+            self.assertRegex(notice["address"], r":\d+$")
+            self.assertTrue(notice["id"].startswith(notice["peer"][:16]), notice)
         by_command = [json.loads(line) for line in told.read_text(encoding="utf-8").splitlines()]
         self.assertEqual(sorted(notice["id"] for notice in by_command), sorted(notice["id"] for notice in hook.taken()))
 
@@ -101,10 +106,20 @@ class Notify(ring.Case):
         self.assertEqual(hook.taken(), [])
         left = a.directory / "notices-left.jsonl"
         self.assertEqual(len(left.read_text(encoding="utf-8").splitlines()), 1)
+        # A start that fails keeps it.
+        with socket.socket() as busy:
+            busy.bind(("127.0.0.1", 0))
+            busy.listen()
+            hook.codes.extend([500] * 10)
+            failed = self.node("a", *more, "--status-listen", f"127.0.0.1:{busy.getsockname()[1]}", up=False)
+            self.assertEqual(failed.wait(), ring.IN_USE)
+        self.assertEqual(len(left.read_text(encoding="utf-8").splitlines()), 1)
         hook.codes.clear()
         a = self.node("a", *more)
         ring.wait_until("it is told", hook.taken)
         self.assertEqual({notice["id"] for _, notice in hook.sent}, {hook.taken()[0]["id"]})
+        a.signal(signal.SIGINT)
+        self.assertEqual(a.wait(), 0)
         self.assertFalse(left.exists())
 
     @ring.about(4)

@@ -34,12 +34,17 @@ TEST(HostsView, ThoseThatNeedLongestAreFirst) {
 
 TEST(HostsView, FieldsOfOtherTypesAreLeftOut) {
   const json answer = {{"peers",
-                        {{{"id", 7}, {"hosts", {1, {{"host", 3}, {"queued", "many"}, {"delay_us", -5}, {"more", 2}}}}},
+                        {{{"id", 7},
+                          {"hosts",
+                           {1,
+                            {{"host", 3}, {"queued", 7}},
+                            {{"host", "*.test"}, {"queued", 7}},
+                            {{"host", "a.test"}, {"queued", "many"}, {"delay_us", -5}, {"more", 2}}}}},
                          {{"hosts", "none"}},
                          5}}};
   const HostsView view = hosts_view(&answer);
   ASSERT_EQ(view.hosts.size(), 1u);
-  EXPECT_EQ(view.hosts[0].host, "");
+  EXPECT_EQ(view.hosts[0].host, "a.test");
   EXPECT_DOUBLE_EQ(view.hosts[0].seconds_needed(), 0);
 }
 
@@ -85,6 +90,13 @@ TEST(RingEnd, LeavesOutWhatAnOperatorHoldsBack) {
   EXPECT_EQ(end.text,
             "in about 2 min if no more is found: b.test needs that long: 6 URLs, 10 s apart; without what 1 host has "
             "that an operator has paused or blocked");
+}
+
+TEST(RingEnd, WhatIsPausedDoesNotCountForTheRateEither) {
+  const json hosts = answer_of({host("a.test", 1'000'000, 1, "paused"), host("b.test", 10, 1)});
+  const RingEnd end = end_of({.queued = 1'000'600, .in_flight = 0, .pages = 10.0, .held = false}, hosts);
+  EXPECT_EQ(end.by, "rate");
+  EXPECT_DOUBLE_EQ(end.seconds.value_or(0), 60);
 }
 
 TEST(RingEnd, IsNotKnownWithoutARateOrHosts) {

@@ -66,6 +66,9 @@ TEST_F(TopScreenTest, TheCursorStaysInTheTableAndInSight) {
   press(Key::up);
   EXPECT_TRUE(at_cursor().starts_with("host-28.test"));
   screen_.see(ring_of(2));
+  EXPECT_EQ(at_cursor(), "") << "its host is gone";
+  EXPECT_FALSE(press(' ').order);
+  press(Key::down);
   EXPECT_TRUE(at_cursor().starts_with("host-1.test"));
   screen_.see(ring_of(0));
   EXPECT_FALSE(page().cursor);
@@ -89,6 +92,16 @@ TEST_F(TopScreenTest, OrdersAreForTheHostAtTheCursor) {
   view.hosts.hosts[1].state = "paused";
   screen_.see(view);
   EXPECT_EQ(press(' ').order->body["value"], "") << "it goes on";
+}
+
+TEST_F(TopScreenTest, TheCursorStaysAtItsHostWhereverThatIsNow) {
+  press('h');
+  press(Key::down);
+  RingView view = ring_of(30);
+  std::swap(view.hosts.hosts[1], view.hosts.hosts[20]);
+  screen_.see(view);
+  EXPECT_TRUE(at_cursor().starts_with("host-1.test"));
+  EXPECT_EQ(press(' ').order->body["host"], "host-1.test");
 }
 
 TEST_F(TopScreenTest, AFilterIsTypedAndTakenBack) {
