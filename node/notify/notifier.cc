@@ -68,8 +68,8 @@ void Notifier::add(std::string name, NoticeSender::Deliver deliver) {
 
 Notifier::~Notifier() = default;
 
-// The file stays until stop() writes what is left then: a start that fails loses nothing, and after a kill what it has is
-// told once more.
+// The file stays until stop() writes what is left then: a start that fails loses nothing, and after a kill what it has
+// is told once more.
 void Notifier::take_left() {
   std::ifstream lines(left_file(place_.directory));
   for (std::string line; std::getline(lines, line);) {
