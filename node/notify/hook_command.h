@@ -1,6 +1,7 @@
 // An operator's command that is told of an event: the JSON is its standard input. It runs as this process's user, in a
 // session of its own, without this process's descriptors; it is not confined, unlike commands that read hostile bytes
-// (node/process/user_command.h). Thread rule: any thread; it blocks until the command has ended or was killed.
+// (node/process/user_command.h). The process ignores SIGPIPE. Thread rule: any thread; it blocks until the command has
+// ended or was killed.
 #pragma once
 
 #include <chrono>

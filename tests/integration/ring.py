@@ -5,6 +5,7 @@ Nothing waits a fixed time: wait_until() asks again until a deadline.
 """
 
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -168,16 +169,22 @@ class Process:
         env["ORBWEAVER_ADDRESS_DELAY"] = "0s"
         env.update(environment or {})
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
-            # pylint: disable=consider-using-with
-            self.process = subprocess.Popen(
-                [str(a) for a in arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                cwd=directory,
-                env=env,
-                start_new_session=True,
-            )
+            started = []
+
+            def start():
+                try:
+                    # pylint: disable=consider-using-with
+                    started.append(subprocess.Popen(
+                        [str(a) for a in arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=directory,
+                        env=env, start_new_session=True))  # fmt: skip
+                except OSError as cause:
+                    # A program that was copied a moment ago is still open in a child that another thread has forked.
+                    if cause.errno != errno.ETXTBSY:
+                        raise
+                return started
+
+            wait_until(f"{arguments[0]} can be started", start)
+            self.process = started[0]
         self.pid = self.process.pid
         with _running_lock:
             _running.add(self.pid)
