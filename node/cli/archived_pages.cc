@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "node/cli/fetch_once.h"
 #include "node/cli/peer_directories.h"
 #include "node/errors/storage_error.h"
-#include "node/http/http_message.h"
 #include "node/http/response_head.h"
 #include "storage/warc.h"
 
@@ -21,11 +21,7 @@ bool split(const std::string& block, std::size_t max_body_bytes, ArchivedPage& p
   if (!status) return false;
   page.status = *status;
   page.head = block.substr(0, end + 2);
-  std::string body = block.substr(end + 4);
-  const auto transfer = header_value(page.head, "transfer-encoding");
-  if (transfer && transfer->find("chunked") != std::string::npos) body = decode_chunked(body, max_body_bytes).bytes;
-  const auto coding = header_value(page.head, "content-encoding");
-  page.body = coding ? decode_content(body, *coding, max_body_bytes).bytes : std::move(body);
+  page.body = decoded_body(page.head, block.substr(end + 4), max_body_bytes, max_body_bytes);
   page.body.resize(std::min(page.body.size(), max_body_bytes));
   return true;
 }
@@ -57,7 +53,7 @@ Result<PagesRead> for_each_archived_page(const std::string& file, std::size_t ma
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown) && path.ends_with(open_ending))
     path.resize(path.size() - open_ending.size());
-  if (!std::filesystem::exists(path, unknown) && !unknown) {
+  if (!std::filesystem::exists(path, unknown)) {
     read.gone = true;
     return read;
   }

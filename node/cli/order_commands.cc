@@ -12,6 +12,7 @@
 #include "node/cli/stopped_ring.h"
 #include "node/cli/url_source.h"
 #include "node/control/peer_question.h"
+#include "node/coordination/operator_orders.h"
 #include "node/settings/units.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
@@ -112,23 +113,16 @@ std::size_t peers_that_know(const json& answer) {
 Result<HostOrders> host_orders(const PeerTarget& target) {
   const Result<std::map<std::string, json>> latest = latest_orders(target);
   if (!latest) return tl::make_unexpected(latest.error());
-  HostOrders orders;
+  OperatorOrders orders;
   for (const auto& [name, row] : *latest) {
-    const std::string value = row.value("value", "");
-    const std::size_t gap = name.find(' ');
-    if (value.empty()) continue;
-    if (gap == std::string::npos) {
-      orders.ring_paused = orders.ring_paused || name == "pause";
-      continue;
-    }
-    const std::string kind = name.substr(0, gap);
-    const bool below = name.compare(gap + 1, 2, "*.") == 0;
-    HostOrder& order = below ? orders.below[name.substr(gap + 3)] : orders.hosts[name.substr(gap + 1)];
-    if (kind == "pause") order.paused = true;
-    if (kind == "block") order.blocked = true;
-    if (kind == "delay") order.delay = Duration(std::strtoll(value.c_str(), nullptr, 10));
+    OperatorOrder order;
+    order.name = name;
+    order.value = row.value("value", "");
+    order.number = number_of(row);
+    orders.take(std::move(order));
   }
-  return orders;
+  orders.settle();
+  return orders.hosts();
 }
 
 Result<json> give_order(const PeerTarget& target, const std::string& verb, const json& body) {

@@ -25,17 +25,8 @@ class Screen {
   // Lines from the top; what has no room is left out. `title`: this line is shown reversed; `cursor`: this one bold.
   void show(const std::vector<std::string>& lines, std::size_t title, std::optional<std::size_t> cursor);
 
-  enum class Key : std::uint8_t {
-    none,
-    other,
-    up,
-    down,
-    enter,
-    backspace,
-    escape,
-    resized,
-    gone
-  };  // gone: the terminal
+  // gone: the terminal is.
+  enum class Key : std::uint8_t { none, other, up, down, enter, backspace, escape, resized, gone };
   struct Pressed {
     Key key = Key::none;
     char letter = 0;  // of `other`: printable ASCII; 0: it is none

@@ -74,7 +74,7 @@ class Watch {
 void print(const RingView& view, const Options& options) {
   if (options.as_json) {
     json shown = to_json(view);
-    shown["hosts"] = to_json(view.hosts)["hosts"];
+    shown["hosts"] = to_json(view.hosts);
     return say_json(shown, options.once ? 2 : -1);
   }
   for (const std::string& line : to_lines(view, wide, options.table()).lines) say("%s\n", line.c_str());

@@ -155,7 +155,7 @@ TopLines to_lines(const RingView& view, std::size_t width, TopTable table) {
   shown.head = shown.lines.size();
   if (table == TopTable::hosts) {
     shown.lines.push_back(row<HostView>(host_columns, nullptr, width));
-    for (const HostView& host : view.hosts.hosts) shown.lines.push_back(row(host_columns, &host, width));
+    for (const HostView& host : view.hosts) shown.lines.push_back(row(host_columns, &host, width));
     return shown;
   }
   shown.lines.push_back(row<PeerView>(peer_columns, nullptr, width));

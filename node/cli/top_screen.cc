@@ -66,7 +66,7 @@ void TopScreen::see(RingView view) {
 
 std::vector<const HostView*> TopScreen::hosts() const {
   std::vector<const HostView*> found;
-  for (const HostView& host : view_.hosts.hosts)
+  for (const HostView& host : view_.hosts)
     if (host.host.find(filter_) != std::string::npos) found.push_back(&host);
   return found;
 }
@@ -119,12 +119,16 @@ TopScreen::Acted TopScreen::press(const Screen::Pressed& pressed) {
   if (pressed.key == Key::up || pressed.key == Key::down) lost_ = false;
   if (pressed.key == Key::up && cursor_ > 0) --cursor_;
   if (pressed.key == Key::down) ++cursor_;  // page() holds it to the rows
-  if (pressed.key == Key::escape) filter_.clear();
-  const auto show = [this](TopTable table) {
-    if (table_ != table) {
-      cursor_ = first_ = 0;
-      lost_ = false;
-    }
+  const auto to_first = [this] {
+    cursor_ = first_ = 0;
+    lost_ = false;
+  };
+  if (pressed.key == Key::escape && !filter_.empty()) {
+    filter_.clear();
+    to_first();  // the row is another host's now
+  }
+  const auto show = [&](TopTable table) {
+    if (table_ != table) to_first();
     table_ = table;
     help_ = false;
   };
@@ -170,7 +174,7 @@ TopScreen::Page TopScreen::page(std::size_t width, std::size_t height) {
   }
   RingView shown = view_;
   if (!filter_.empty())
-    std::erase_if(shown.hosts.hosts, [this](const HostView& h) { return h.host.find(filter_) == std::string::npos; });
+    std::erase_if(shown.hosts, [this](const HostView& h) { return h.host.find(filter_) == std::string::npos; });
   TopLines text = to_lines(shown, width, table_);
   cursor_ = std::min(cursor_, rows() - std::min<std::size_t>(rows(), 1));
   const std::size_t begin = text.head + 1;

@@ -13,9 +13,8 @@ using nlohmann::json;
 
 json page_view(const json* before, const json& now, const json* hosts) {
   if (!now.contains("peers")) return {{"error", "this peer has not joined its ring yet"}};
-  RingView seen = ring_view(before, now, nullptr);
-  seen.hosts = hosts_view(hosts);
-  for (HostView& host : seen.hosts.hosts) host.host.clear();
+  RingView seen = ring_view(before, now, hosts);
+  for (HostView& host : seen.hosts) host.host.clear();
   seen.end = ring_end(load_of(seen), seen.hosts);
   json view = to_json(seen);
   view["ledger"] = to_json(ledger_of(now));

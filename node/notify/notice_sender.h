@@ -1,6 +1,6 @@
 // Tells one receiver of notices, in their order, each until it is taken: a thread and a queue. What fails is tried
 // again after first_wait, then twice that, up to max_wait. The queue is bounded: with more than max_waiting the oldest
-// is lost, and counted. Thread rule: push() and the counters from any thread; start() and stop() by one owner.
+// is lost, and counted. Thread rule: start(), end() and stop() by one owner; the rest from any thread.
 #pragma once
 
 #include <chrono>

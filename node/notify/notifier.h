@@ -1,6 +1,6 @@
 // Tells an operator's web hook and command what happens (settings notify_*): each has a queue and a thread of its own.
 // What was not taken when the peer ended is kept in the data directory, and told when it starts again; after kill -9
-// only what waited is lost. Thread rule: note() and tell() by one owner (the peer's loop); note_file() from any thread.
+// what waited is lost. Thread rule: note() and tell() by one owner (the peer's loop); note_file() from any thread.
 #pragma once
 
 #include <atomic>

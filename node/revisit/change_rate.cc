@@ -20,13 +20,6 @@ constexpr double draw = 0.05;
 
 }  // namespace
 
-ChangeRate ChangeRate::of(double a_day, double weight) {
-  ChangeRate rate;
-  rate.a_day_ = std::clamp(a_day, least, most);
-  rate.weight_ = std::max(weight, 0.0);
-  return rate;
-}
-
 // With x = rate * time, a visit finds a change with probability 1 - e^-x. The derivative of the log-likelihood by log x
 // is x e^-x / (1 - e^-x) for a change and -x for none; the expected square of it is x^2 e^-x / (1 - e^-x).
 void ChangeRate::visited(Duration since, bool changed) {

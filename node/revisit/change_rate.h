@@ -17,13 +17,10 @@ class ChangeRate {
   // `since`: the last visit. The first one sets the scale: one change, or a third of one, in that time.
   void visited(Duration since, bool changed);
   double a_day() const { return a_day_; }
-  // For a record of the page: how much is known of it (Fisher information about the rate's logarithm); 0: nothing.
-  double weight() const { return weight_; }
-  static ChangeRate of(double a_day, double weight);
 
  private:
   double a_day_ = first_guess;
-  double weight_ = 0;
+  double weight_ = 0;  // how much is known: Fisher information about the rate's logarithm; 0: nothing
 };
 
 }  // namespace orbweaver

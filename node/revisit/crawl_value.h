@@ -11,32 +11,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-
-#include "node/base.h"
 
 namespace orbweaver {
 
 // `rate`: changes a day; `days`: since the last visit. The unit: days of freshness a visit.
 double crawl_value(double rate, double importance, double days);
 
-// Days after a visit when the value reaches `value`; nothing: it never does.
-std::optional<double> days_until(double value, double rate, double importance);
-
 // Days that count: those since the last visit, and what `hints` since then add.
 double days_with_hints(double rate, double days, std::uint32_t hints, double trust);
-
-// The value that is due now, so that on the whole a given number of visits a day is made: it rises while more is due
-// than may be visited, and falls while less is.
-class DueValue {
- public:
-  explicit DueValue(double value) : value_(value) {}
-  double value() const { return value_; }
-  // After each `days`: how many visits were due, and how many were wanted.
-  void adapt(double due, double wanted);
-
- private:
-  double value_;
-};
 
 }  // namespace orbweaver

@@ -40,39 +40,37 @@ std::size_t hosts_of_each(std::size_t peers) {
   return std::clamp<std::size_t>(of_ring / std::max<std::size_t>(peers, 1), 3, 100);
 }
 
-HostsView hosts_view(const json* answer) {
-  HostsView view;
-  if (answer == nullptr) return view;
-  for (const json* const part : parts_of(*answer)) {
-    view.in_memory += static_cast<std::uint64_t>(std::clamp(number_at(*part, "/hosts_in_memory"), 0.0, 1e15));
+std::vector<HostView> hosts_view(const json* answer) {
+  std::vector<HostView> hosts;
+  if (answer == nullptr) return hosts;
+  for (const json* const part : parts_of(*answer))
     for (const json& entry : list_field(*part, "hosts").value_or(std::span<const json>()))
       // An order about a host without a name, or with a pattern's, would be one about others.
       if (const std::string name = entry.is_object() ? text_at(entry, "host") : "";
           !name.empty() && !name.starts_with('*'))
-        view.hosts.push_back(host_of(text_at(*part, "id"), entry));
-  }
-  std::sort(view.hosts.begin(), view.hosts.end(), [](const HostView& a, const HostView& b) {
+        hosts.push_back(host_of(text_at(*part, "id"), entry));
+  std::sort(hosts.begin(), hosts.end(), [](const HostView& a, const HostView& b) {
     return a.seconds_needed() != b.seconds_needed() ? a.seconds_needed() > b.seconds_needed() : a.host < b.host;
   });
-  return view;
+  return hosts;
 }
 
-json to_json(const HostsView& view) {
-  json hosts = json::array();
-  for (const HostView& host : view.hosts)
-    hosts.push_back({{"host", host.host},
-                     {"peer", host.peer},
-                     {"queued", host.queued},
-                     {"more", host.more},
-                     {"delay_seconds", host.delay_seconds},
-                     {"delay_why", host.delay_why},
-                     {"state", host.state},
-                     {"why", host.why},
-                     {"next_seconds", host.next_seconds},
-                     {"seconds_needed", host.seconds_needed()},
-                     {"failures", host.failures},
-                     {"address", host.address}});
-  return {{"hosts", std::move(hosts)}, {"in_memory", view.in_memory}};
+json to_json(const std::vector<HostView>& hosts) {
+  json list = json::array();
+  for (const HostView& host : hosts)
+    list.push_back({{"host", host.host},
+                    {"peer", host.peer},
+                    {"queued", host.queued},
+                    {"more", host.more},
+                    {"delay_seconds", host.delay_seconds},
+                    {"delay_why", host.delay_why},
+                    {"state", host.state},
+                    {"why", host.why},
+                    {"next_seconds", host.next_seconds},
+                    {"seconds_needed", host.seconds_needed()},
+                    {"failures", host.failures},
+                    {"address", host.address}});
+  return list;
 }
 
 }  // namespace orbweaver

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace orbweaver {
@@ -13,7 +12,7 @@ namespace orbweaver {
 struct HostView {
   std::string host, peer;  // the peer's id
   std::uint64_t queued = 0;
-  bool more = false;                  // and so many more are on disk that nobody has counted
+  bool more = false;                  // there are more on disk, not counted
   double delay_seconds = 0;           // between two requests
   std::string delay_why, state, why;  // state, why: that it is not asked now
   double next_seconds = 0;            // until it may be asked again
@@ -24,15 +23,10 @@ struct HostView {
   double seconds_needed() const { return next_seconds + static_cast<double>(queued) * delay_seconds; }
 };
 
-struct HostsView {
-  std::vector<HostView> hosts;  // those that need longest first; not all: each peer names its longest
-  std::uint64_t in_memory = 0;  // of all peers
-};
-
 // How many hosts to ask each peer for: enough for a table, and not much from many.
 std::size_t hosts_of_each(std::size_t peers);
-// `answer`: null when nobody has asked.
-HostsView hosts_view(const nlohmann::json* answer);
-nlohmann::json to_json(const HostsView& view);
+// Those that need longest first; not all: each peer names its longest. `answer`: null when nobody has asked.
+std::vector<HostView> hosts_view(const nlohmann::json* answer);
+nlohmann::json to_json(const std::vector<HostView>& hosts);
 
 }  // namespace orbweaver

@@ -17,20 +17,17 @@ std::string count(std::uint64_t number, const char* one, const char* many) {
 }
 
 // What an operator has paused or blocked has no end.
-std::string held_back(const HostsView& hosts) {
-  const auto held = std::count_if(hosts.hosts.begin(), hosts.hosts.end(),
+std::string without_words(const std::vector<HostView>& hosts) {
+  const auto held = std::count_if(hosts.begin(), hosts.end(),
                                   [](const HostView& host) { return host.held_back() && host.queued > 0; });
   if (held == 0) return {};
-  return "; without what " + count(static_cast<std::uint64_t>(held), "host has", "hosts have") +
-         " that an operator has paused or blocked";
+  return "; without what " +
+         count(static_cast<std::uint64_t>(held), "paused or blocked host has", "paused or blocked hosts have") +
+         " in memory";
 }
 
-const HostView* longest(const HostsView& hosts) {
-  const auto at = std::find_if(hosts.hosts.begin(), hosts.hosts.end(), [](const HostView& host) {
-    return !host.held_back() && host.state != "foreign" && host.queued > 0;
-  });
-  return at == hosts.hosts.end() ? nullptr : &*at;
-}
+// Another peer fetches the partition of a foreign one, and names it too.
+bool is_waited_for(const HostView& host) { return !host.held_back() && host.state != "foreign"; }
 
 std::string why(const HostView& host) {
   std::array<char, 32> delay{};
@@ -45,20 +42,20 @@ std::string why(const HostView& host) {
 
 }  // namespace
 
-RingEnd ring_end(const RingLoad& load, const HostsView& hosts) {
+RingEnd ring_end(const RingLoad& load, const std::vector<HostView>& hosts) {
   if (load.queued == 0 && load.in_flight == 0) return {0.0, false, "nothing", "", "now: no URL is left to fetch"};
   if (load.held) return {std::nullopt, false, "held", "", "not known: peers may not fetch"};
   std::optional<double> by_rate;
-  std::uint64_t held = 0;
-  for (const HostView& host : hosts.hosts) held += host.held_back() ? host.queued : 0;
+  std::uint64_t left_out = 0;
+  for (const HostView& host : hosts) left_out += host.held_back() ? host.queued : 0;
   if (load.pages && *load.pages > 0)
-    by_rate = static_cast<double>(load.queued - std::min(held, load.queued)) / *load.pages;
-  const HostView* const host = longest(hosts);
-  const double by_host = host == nullptr ? 0 : host->seconds_needed();
+    by_rate = static_cast<double>(load.queued - std::min(left_out, load.queued)) / *load.pages;
+  const auto host =
+      std::find_if(hosts.begin(), hosts.end(), [](const HostView& h) { return is_waited_for(h) && h.queued > 0; });
+  const double by_host = host == hosts.end() ? 0 : host->seconds_needed();
   RingEnd end;
-  end.at_least = std::any_of(hosts.hosts.begin(), hosts.hosts.end(),
-                             [](const HostView& h) { return h.more && !h.held_back() && h.state != "foreign"; });
-  if (host != nullptr && by_host >= by_rate.value_or(0)) {
+  end.at_least = std::any_of(hosts.begin(), hosts.end(), [](const HostView& h) { return h.more && is_waited_for(h); });
+  if (host != hosts.end() && by_host >= by_rate.value_or(0)) {
     end.seconds = by_host;
     end.by = "host";
     end.host = host->host;
@@ -73,7 +70,7 @@ RingEnd ring_end(const RingLoad& load, const HostsView& hosts) {
     end.at_least = false;
     end.text = "not known: no page was fetched in between";
   }
-  end.text += held_back(hosts);
+  end.text += without_words(hosts);
   return end;
 }
 

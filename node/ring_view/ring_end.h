@@ -24,7 +24,7 @@ struct RingEnd {
   std::string text;
 };
 
-RingEnd ring_end(const RingLoad& load, const HostsView& hosts);
+RingEnd ring_end(const RingLoad& load, const std::vector<HostView>& hosts);
 nlohmann::json to_json(const RingEnd& end);
 
 // "40 s", "12 min", "5 h 10 min", "3 d 4 h".

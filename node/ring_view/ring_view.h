@@ -37,7 +37,7 @@ struct RingView {
   std::uint64_t fetched = 0, queued = 0, failed = 0, excluded = 0;
   std::optional<double> pages, bytes;  // a second
   RingLimit limit;
-  HostsView hosts;
+  std::vector<HostView> hosts;
   RingEnd end;
 };
 

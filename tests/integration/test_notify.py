@@ -124,12 +124,15 @@ class Notify(ring.Case):
 
     @ring.about(4)
     def test_the_address_of_a_hook_is_shown_to_nobody(self):
-        hook = Hook(self)
-        a = self.node("a", "--notify-url", hook.url, "--notify-command", "/bin/true secret-part")
+        url = f"http://127.0.0.1:{ring.free_port()}/secret-part"
+        a = self.node("a", "--notify-url", url, "--notify-command", "/bin/false secret-part", "--notify-events", "orders")
         ring.wait_until("it is up", a.up)
         (pid,) = [json.loads((a.directory / "peer.json").read_text(encoding="utf-8"))["pid"]]
         with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as line:
             self.assertNotIn("secret-part", line.read())
+        self.ok("pause", "--peer", a.address)
+        for way in ("notify_url", "notify_command"):
+            ring.wait_until("it is not taken", lambda way=way: f"by={way}" in a.log())
         self.assertNotIn("secret-part", self.ok("status", "--peer", a.address, "--json"))
         self.assertNotIn("secret-part", a.log())
 

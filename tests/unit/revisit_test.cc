@@ -66,9 +66,6 @@ TEST(ChangeRate, StaysWithinItsBoundsWhateverComes) {
   EXPECT_LE(rate.a_day(), ChangeRate::most * 1.000001);
   for (int i = 0; i < 1'000; ++i) rate.visited(days(36'500), false);
   EXPECT_GE(rate.a_day(), ChangeRate::least * 0.999999);
-  const ChangeRate same = ChangeRate::of(rate.a_day(), rate.weight());
-  EXPECT_DOUBLE_EQ(same.a_day(), rate.a_day());
-  EXPECT_LE(ChangeRate::of(1e9, -1).a_day(), ChangeRate::most * 1.000001);
 }
 
 TEST(CrawlValue, RisesFromNothingToImportanceOverRate) {
@@ -96,18 +93,6 @@ TEST(CrawlValue, IsWhatOneMoreVisitADayAdds) {
     }
 }
 
-TEST(CrawlValue, DaysUntilIsItsInverse) {
-  for (const double rate : {0.01, 0.3, 4.0})
-    for (const double age : {0.1, 1.0, 3.0}) {
-      const auto found = days_until(crawl_value(rate, 2, age), rate, 2);
-      ASSERT_TRUE(found);
-      EXPECT_NEAR(*found, age, 1e-4 * age);
-    }
-  EXPECT_EQ(days_until(0, 1, 1), 0);
-  EXPECT_FALSE(days_until(1.5, 1, 1)) << "it changes too fast to be worth a visit";
-  EXPECT_FALSE(days_until(1, 0, 1));
-}
-
 TEST(CrawlValue, HintsMakeAPageOlder) {
   EXPECT_EQ(days_with_hints(0.1, 2, 0, 0.9), 2);
   // Nine of ten hints are true: with one of them the page is unchanged with a tenth of the probability.
@@ -115,19 +100,6 @@ TEST(CrawlValue, HintsMakeAPageOlder) {
   EXPECT_NEAR(std::exp(-0.1 * age), std::exp(-0.1 * 2) / 10, 1e-12);
   EXPECT_GT(days_with_hints(0.1, 2, 2, 0.9), age);
   EXPECT_EQ(days_with_hints(0.1, 2, 5, 0), 2) << "hints that say nothing";
-}
-
-TEST(DueValue, RisesWhileTooMuchIsDue) {
-  DueValue due(1);
-  due.adapt(100, 10);
-  EXPECT_GT(due.value(), 1);
-  for (int i = 0; i < 100; ++i) due.adapt(0, 10);
-  EXPECT_LT(due.value(), 1);
-  const double before = due.value();
-  due.adapt(10, 10);
-  EXPECT_NEAR(due.value(), before, before * 0.01);
-  due.adapt(10, 0);
-  EXPECT_NEAR(due.value(), before, before * 0.01);
 }
 
 TEST(AdaptiveInterval, GrowsAndShrinksWithinBounds) {
