@@ -30,7 +30,6 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 33);
 }
 
-constexpr std::string_view unknown_name = "unknown";
 // Reasons from here on say why robots.txt could not be fetched: this plus that reason's number.
 constexpr std::uint8_t robots_causes = 64;
 

@@ -76,7 +76,8 @@ enum class Reason : std::uint8_t {
   robots_tls_self_signed = 106,
   robots_tls_untrusted = 107,
 };
-std::string_view reason_name(Reason reason);  // "robots", "http_status"
+inline constexpr std::string_view unknown_name = "unknown";
+std::string_view reason_name(Reason reason);  // "robots", "http_status"; unknown_name: there is no such reason
 // The reason that excludes a host's pages when its robots.txt ended so: robots_dns for dns, robots_unreachable for
 // http_status and others. And back: http_status for robots_unreachable; none for other reasons.
 Reason robots_reason(Reason cause);

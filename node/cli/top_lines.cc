@@ -111,6 +111,11 @@ const std::array<Column<HostView>, 10> host_columns = {{
     {"ADDRESS", 24, false, [](const HostView& h) { return h.address; }},
 }};
 
+const std::array<Column<OutcomeView>, 2> outcome_columns = {{
+    {"REASON", 22, false, [](const OutcomeView& o) { return o.reason; }},
+    {"URLS", 12, true, [](const OutcomeView& o) { return std::to_string(o.urls); }},
+}};
+
 template <typename Row, std::size_t size>
 std::string row(const std::array<Column<Row>, size>& columns, const Row* of, std::size_t width) {
   std::string line;
@@ -134,6 +139,13 @@ void add_wrapped(std::string_view text, std::size_t width, std::vector<std::stri
 
 }  // namespace
 
+std::vector<OutcomeView> outcomes_of(const RingView& view, TopTable table) {
+  std::vector<OutcomeView> wanted;
+  for (const OutcomeView& outcome : view.outcomes)
+    if (outcome.state == (table == TopTable::failed ? "failed" : "excluded")) wanted.push_back(outcome);
+  return wanted;
+}
+
 TopLines to_lines(const RingView& view, std::size_t width, TopTable table) {
   const std::size_t all = view.peers.size() + view.silent.size();
   const std::uint64_t discovered = view.fetched + view.queued + view.failed + view.excluded;
@@ -143,16 +155,23 @@ TopLines to_lines(const RingView& view, std::size_t width, TopTable table) {
     return text;
   };
   TopLines shown;
-  for (const std::string& text : {"ring " + view.ring.substr(0, id_length) + "  " + std::to_string(view.peers.size()) +
-                                      " of " + std::to_string(all) + " peers  " + rate_text(view.pages) + " pages/s  " +
-                                      megabytes(view.bytes) + " MB/s  up " + clock_of(view.seconds_up),
-                                  part("fetched", view.fetched) + "  " + part("queued", view.queued) + "  " +
-                                      part("failed", view.failed) + "  " + part("excluded", view.excluded),
-                                  view.health + (view.health_why.empty() ? "" : ": " + view.health_why),
-                                  "limit: " + view.limit.text, "end: " + view.end.text})
+  for (const std::string& text :
+       {"ring " + view.ring.substr(0, id_length) + "  " + std::to_string(view.peers.size()) + " of " +
+            std::to_string(all) + " peers  " + rate_text(view.pages) + " pages/s  " + megabytes(view.bytes) +
+            " MB/s  up " + clock_of(view.seconds_up),
+        part("fetched", view.fetched) + "  " + part("queued", view.queued) + "  " + part("failed", view.failed) + "  " +
+            part("excluded", view.excluded),
+        view.health + (view.health_why.empty() ? "" : ": " + view.health_why), "limit: " + view.limit.text,
+        "end: " + view.end.text, "politeness: " + view.gaps.text()})
     add_wrapped(text, width, shown.lines);
   shown.lines.emplace_back();
   shown.head = shown.lines.size();
+  if (table == TopTable::failed || table == TopTable::excluded) {
+    shown.lines.push_back(row<OutcomeView>(outcome_columns, nullptr, width));
+    for (const OutcomeView& outcome : outcomes_of(view, table))
+      shown.lines.push_back(row(outcome_columns, &outcome, width));
+    return shown;
+  }
   if (table == TopTable::hosts) {
     shown.lines.push_back(row<HostView>(host_columns, nullptr, width));
     for (const HostView& host : view.hosts) shown.lines.push_back(row(host_columns, &host, width));

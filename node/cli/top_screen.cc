@@ -21,6 +21,7 @@ std::vector<std::string> help_lines() {
   return {"q  ends              ?  this help",
           "p  peers             s  sorts them: by id, pages a second, queue, processor, memory",
           "h  hosts that need longest, and why they are not asked now",
+          "e  why URLs failed, since each peer began        x  why they were excluded; orbweaver report names them",
           "/  only hosts with these letters in their names; Enter ends it, Esc takes it back",
           "arrows  move through the table",
           "",
@@ -29,7 +30,7 @@ std::vector<std::string> help_lines() {
           "+ -    twice and half the delay           =  the delay of the settings again",
           "",
           "limit: what most of the hosts with URLs to fetch wait for, over the last interval (docs/how-to/limit.md)",
-          "end: when the crawl ends if it finds no more URLs",
+          "end: when the crawl ends if it finds no more URLs. politeness: what the fetcher measured at each host",
           "CPU: of one processor. LIMIT: of this peer alone. MOVING: partitions that change peers or lack a copy",
           "NEEDS: QUEUED times DELAY; a + says that more of the host's URLs are on disk"};
 }
@@ -72,7 +73,16 @@ std::vector<const HostView*> TopScreen::hosts() const {
 }
 
 std::size_t TopScreen::rows() const {
-  return table_ == TopTable::hosts ? hosts().size() : view_.peers.size() + view_.silent.size();
+  switch (table_) {
+    case TopTable::peers:
+      return view_.peers.size() + view_.silent.size();
+    case TopTable::hosts:
+      return hosts().size();
+    case TopTable::failed:
+    case TopTable::excluded:
+      return outcomes_of(view_, table_).size();
+  }
+  return 0;
 }
 
 TopScreen::Acted TopScreen::act_on_host(char letter) const {
@@ -144,6 +154,12 @@ TopScreen::Acted TopScreen::press(const Screen::Pressed& pressed) {
     case 'h':
       show(TopTable::hosts);
       return {};
+    case 'e':
+      show(TopTable::failed);
+      return {};
+    case 'x':
+      show(TopTable::excluded);
+      return {};
     case '/':
       show(TopTable::hosts);
       typing_ = true;
@@ -161,7 +177,8 @@ TopScreen::Acted TopScreen::press(const Screen::Pressed& pressed) {
 std::string TopScreen::last_line() const {
   if (typing_) return "/" + filter_ + "_";
   if (!news_.empty()) return news_;
-  return "q ends, ? helps, p peers, h hosts" + (filter_.empty() ? "" : "; only with '" + filter_ + "' (Esc: all)");
+  return "q ends, ? helps, p peers, h hosts, e failed, x excluded" +
+         (filter_.empty() ? "" : "; only with '" + filter_ + "' (Esc: all)");
 }
 
 TopScreen::Page TopScreen::page(std::size_t width, std::size_t height) {

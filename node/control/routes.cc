@@ -53,6 +53,8 @@ constexpr std::array all_routes = {
     Route{"GET", "/api/v1/ring", "status", Reach::ring, "the status of all peers"},
     Route{"GET", "/api/v1/settings", "settings", Reach::ring, "the settings of all peers"},
     Route{"GET", "/api/v1/events", "events", Reach::ring, "what has happened at each peer, the last 500", of_events},
+    Route{"GET", "/api/v1/history", "history", Reach::ring,
+          "pages, bytes, queue and failures of each peer over the last hour and the last two days"},
     Route{"GET", "/api/v1/orders", "orders", Reach::peer, "what operators have ordered"},
     Route{"GET", "/api/v1/explain", "explain", Reach::ring, "what happened to one URL, and why", url_of_explain},
     Route{"GET", "/api/v1/urls", "urls", Reach::ring, "the URLs of some states, reasons or hosts, part by part",

@@ -45,6 +45,7 @@ struct FetchJob {
   CanonicalUrl url;
   storage::HostKey host;  // the host that is acquired
   std::variant<PageFetch, RobotsFetch, RobotsParse> what;
+  Duration delay{};  // promised to the host that is asked: so much at least since the end of the last request
 
   const PageFetch* page() const { return std::get_if<PageFetch>(&what); }
   const RobotsFetch* robots() const { return std::get_if<RobotsFetch>(&what); }

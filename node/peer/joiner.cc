@@ -196,6 +196,8 @@ json Joiner::own_status() const {
           {"seen_sets", json::object()},
           {"orders", json::object()},
           {"robots", json::object()},
+          {"outcomes", json::object()},
+          {"politeness", {{"gaps", 0}, {"too_short", 0}}},
           {"limit", {{"by", name_of(FetchLimit::held)}, {"hosts", json::object()}, {"seconds", json::object()}}},
           {"counts", std::move(counts)}};
 }

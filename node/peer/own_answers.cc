@@ -53,6 +53,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
   if (verb == "urls") return urls(body);
   if (verb == "hosts") return hosts(step.now, body);
   if (verb == "events") return events(body);
+  if (verb == "history") return history();
   if (verb == "settings") return settings();
   if (verb == "order" || verb == "recrawl" || verb == "retry") return order(step, body);
   if (verb == "orders") return orders();
@@ -66,11 +67,10 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     around_.lifecycle.stop();
     return json{{"stopping", around_.state.id.hex()}};
   }
-  return json{
-      {"error",
-       "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-           "'; this peer knows status, settings, explain, urls, hosts, events, seed, order, orders, recrawl, retry, "
-           "traps, forget, snapshot, leave, stop"}};
+  return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
+                            "'; this peer knows status, settings, explain, urls, hosts, events, history, seed, order, "
+                            "orders, recrawl, retry, "
+                            "traps, forget, snapshot, leave, stop"}};
 }
 
 // As setting_text() writes them. Those that may hold a password say only that they are set.
@@ -113,6 +113,16 @@ json OwnAnswers::events(const json& body) const {
           {"address", around_.members.membership().self().address},
           {"last", last},
           {"events", std::move(events)}};
+}
+
+// How the crawl went (history.h); a large ring says less of each peer.
+json OwnAnswers::history() const {
+  constexpr std::size_t interval_bytes = 128;
+  const std::size_t peers = std::max<std::size_t>(around_.members.reachable().size(), 1);
+  json answer = around_.history.answer(std::max<std::size_t>(max_gathered_bytes / peers / interval_bytes, 2));
+  answer["id"] = around_.state.id.hex();
+  answer["address"] = around_.members.membership().self().address;
+  return answer;
 }
 
 // The hosts in its memory (host_report.h).

@@ -1,5 +1,5 @@
-// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, events, seed, traps,
-// order, orders, recrawl, retry, forget, snapshot, leave, stop.
+// This peer's own answers to questions (questions.h): status, settings, explain, urls, hosts, events, history, seed,
+// traps, order, orders, recrawl, retry, forget, snapshot, leave, stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "node/links/seed_intake.h"
 #include "node/links/url_verdicts.h"
 #include "node/peer/explanation.h"
+#include "node/peer/history.h"
 #include "node/peer/host_report.h"
 #include "node/peer/peer_status.h"
 #include "node/peer/snapshot_desk.h"
@@ -39,6 +40,7 @@ class OwnAnswers {
     const PeerStatus& status;
     SnapshotDesk& snapshots;
     const EventLog& events;
+    const History& history;
   };
   explicit OwnAnswers(Around around);
 
@@ -54,6 +56,7 @@ class OwnAnswers {
   nlohmann::json settings() const;
   nlohmann::json urls(const nlohmann::json& body) const;
   nlohmann::json events(const nlohmann::json& body) const;
+  nlohmann::json history() const;
   nlohmann::json hosts(Time now, const nlohmann::json& body) const;
   Result<nlohmann::json> order(const Step& step, const nlohmann::json& body);
   nlohmann::json orders() const;

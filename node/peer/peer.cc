@@ -82,7 +82,8 @@ Peer::Peer(RingEntry& entry, Time now)
                 .gate = fetches_.gate,
                 .status = status_,
                 .snapshots = snapshots_,
-                .events = events_}),
+                .events = events_,
+                .history = history_}),
       questions_({.membership = members_.membership(),
                   .ring = state_.ring,
                   .messenger = messenger_,
@@ -344,6 +345,11 @@ void Peer::note_use(MemoryUse memory, ProcessUse process) {
     const std::uint64_t least = min_free_disk(state_.settings.min_free_disk, process.disk_size);
     state_.disk_low = is_disk_low(process.disk_free, least, state_.disk_low);
   }
+  const storage::Counts& held = state_.store->held();
+  history_.note(process.at, {.pages = fetches_.allowance.fetched(),
+                             .bytes = fetches_.outcomes.counters().bytes_received,
+                             .queued = held.queued,
+                             .failed = held.failed});
   status_.note_use(std::move(memory), process);
 }
 

@@ -131,6 +131,7 @@ class Peer {
   PeerStatus status_;
   SnapshotDesk snapshots_;
   EventLog events_;
+  History history_;
   OwnAnswers answers_;
   Questions questions_;
 };

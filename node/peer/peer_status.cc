@@ -184,6 +184,22 @@ json PeerStatus::process() const {
   return process;
 }
 
+// How URLs ended: {state: {reason: number}}.
+json PeerStatus::outcomes() const {
+  json outcomes = json::object();
+  for (const auto& [kind, count] : around_.records.writer.outcomes().all())
+    outcomes[std::string(state_name(kind.first))][std::string(reason_name(kind.second))] = count;
+  return outcomes;
+}
+
+json PeerStatus::politeness() const {
+  const GapsSeen& gaps = process_.gaps;
+  json seen = {{"gaps", gaps.gaps}, {"too_short", gaps.too_short}};
+  if (gaps.gaps > 0) seen["least_us"] = gaps.least.count();
+  if (gaps.gaps > 0) seen["promised_us"] = gaps.promised.count();
+  return seen;
+}
+
 // What holds its fetching back.
 json PeerStatus::limit() const {
   const FetchLimits& limits = around_.fetches.limits;
@@ -248,6 +264,8 @@ json PeerStatus::status(bool brief) const {
   status["orders"] = orders();
   status["robots"] = robots();
   status["limit"] = limit();
+  status["outcomes"] = outcomes();
+  status["politeness"] = politeness();
   if (process_.at != Time{}) status["process"] = process();
   if (!around_.links.redirects.empty()) status["redirects_out"] = around_.links.redirects.status();
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
@@ -266,7 +284,7 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
   const storage::SeenFilter* filter = store.filter();
   std::vector<std::pair<std::string, double>> values = {
       {"pages_fetched_total", number(fetches.allowance.fetched())},
-      {"pages_failed_total", number((fetches.scheduler.counters().crashed + fetches.outcomes.counters().failed))},
+      {"pages_failed_total", number(around_.records.writer.outcomes().in(storage::UrlState::failed))},
       {"retries_total", number(fetches.outcomes.counters().retries)},
       {"urls_fetched", number(counts.fetched)},
       {"urls_failed", number(counts.failed)},
@@ -337,6 +355,15 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
     values.emplace_back("limited_seconds_total/" + std::string(name_of(limit)),
                         std::chrono::duration<double>(fetches.limits.time(limit)).count());
   }
+  for (const auto& [kind, count] : around_.records.writer.outcomes().with_all_reasons()) {
+    const auto& [state, reason] = kind;
+    if (state == storage::UrlState::fetched) continue;
+    values.emplace_back(
+        "urls_" + std::string(state_name(state)) + "_by_reason_total/" + std::string(reason_name(reason)),
+        number(count));
+  }
+  values.emplace_back("request_gaps_total", number(process_.gaps.gaps));
+  values.emplace_back("request_gaps_too_short_total", number(process_.gaps.too_short));
   values.emplace_back("link_trace_links_total", traced("links"));
   values.emplace_back("link_trace_bytes", traced("bytes"));
   return values;

@@ -18,7 +18,15 @@
 
 namespace orbweaver {
 
-// What the system says of the process.
+// Waits between the end of one exchange with a host and the beginning of the next (node/process/gap_watch.h).
+struct GapsSeen {
+  std::uint64_t gaps = 0;       // where a wait was promised
+  std::uint64_t too_short = 0;  // of them
+  Duration least{};             // the one that was shortest against what was promised
+  Duration promised{};          // for that one
+};
+
+// What the process knows of itself, and the system of the process.
 struct ProcessUse {
   Time at{};
   double cpu_seconds = 0;       // processor time of all its threads
@@ -26,6 +34,7 @@ struct ProcessUse {
   unsigned processors = 0;      // of the machine
   std::uint64_t disk_free = 0;  // bytes, of the disk of the data directory
   std::uint64_t disk_size = 0;  // 0: the system does not say it
+  GapsSeen gaps{};
 };
 
 class PeerStatus {
@@ -68,6 +77,8 @@ class PeerStatus {
   nlohmann::json orders() const;
   nlohmann::json robots() const;
   nlohmann::json limit() const;
+  nlohmann::json outcomes() const;
+  nlohmann::json politeness() const;
   nlohmann::json process() const;
   std::uint64_t orphaned() const;
   std::uint64_t held_in_flight() const;

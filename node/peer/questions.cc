@@ -41,8 +41,8 @@ void Questions::refuse(const Step& step, const ring::Message& in, const ring::As
 }
 
 bool Questions::asks_all(const ring::Ask& ask) const {
-  constexpr std::array<std::string_view, 11> verbs = {"events", "hosts",   "status", "settings", "stop",    "traps",
-                                                      "urls",   "recrawl", "retry",  "order",    "snapshot"};
+  constexpr std::array<std::string_view, 12> verbs = {"events", "history", "hosts",   "status", "settings", "stop",
+                                                      "traps",  "urls",    "recrawl", "retry",  "order",    "snapshot"};
   return ask.for_ring && std::find(verbs.begin(), verbs.end(), ask.verb) != verbs.end();
 }
 

@@ -21,6 +21,7 @@
 #include "node/process/directory_lock.h"
 #include "node/process/event_queue.h"
 #include "node/process/fetch_ended.h"
+#include "node/process/gap_watch.h"
 #include "node/process/in_flight.h"
 #include "node/process/journal_sync.h"
 #include "node/process/link_recorder.h"
@@ -142,6 +143,7 @@ class PeerProcess {
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
+  GapWatch gaps_;
   StatusBoard board_{[this] { return clock_.now(); }, [this] { events_.push(TickEvent{}); }};
   OwnDoor own_door_{[this](ring::Message question, ring::ReplyPath reply) {
     const std::size_t bytes = ring::memory_bytes(question);
@@ -347,6 +349,7 @@ void PeerProcess::fetch_done(FetchResponse response) {
     }
   }
   if (!job) return;
+  judge_gap(gaps_, *job, response);
   FetchEnded ended = ended_of(response);
   const bool page_follows = ended.error == FetchError::none;
   events_.push(std::move(ended));
@@ -359,7 +362,9 @@ void PeerProcess::look(Time now) {
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
   used["messages_out"] += transport_->stats().waiting_bytes + (journal_ ? journal_->held_bytes() : 0);
-  peer_->note_use(memory_->look(std::move(used)), process_use(options_.directory, now));
+  ProcessUse use = process_use(options_.directory, now);
+  use.gaps = gaps_.seen();
+  peer_->note_use(memory_->look(std::move(used)), use);
   board_.note_look(now);
 }
 

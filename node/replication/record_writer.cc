@@ -20,6 +20,7 @@ Result<storage::CommitResult> RecordWriter::commit(const Step& step, const stora
     bench_->admit(queued.url, CanonicalUrl::host_in(queued.url.url), queued.moved);
   for (const storage::UrlKey& key : done->unqueued) bench_->withdraw(key);
   warn_if_overfull(step);
+  if (!written.given) count_outcomes(commit, *done);
   Written mine = written;
   if (written.outcome != nullptr && written.dependent == 0 && state_->settings.replicas > 1)
     mine.dependent = replication_->dependents.begin(Dependents::Kind::outcome);
@@ -50,6 +51,13 @@ void RecordWriter::warn_if_overfull(const Step& step) {
   step.log(LogLevel::warning, "crawl", "the seen-set's filter holds more than it was planned for and may lose more",
            {{"seen_urls", std::to_string(state_->settings.seen_urls)},
             {"fix", "start this peer again with a larger seen_urls, or with seen = exact"}});
+}
+
+void RecordWriter::count_outcomes(const storage::Commit& commit, const storage::CommitResult& result) {
+  for (std::size_t i = 0; i < commit.merges.size(); ++i)
+    if (commit.merges[i].record.state != storage::UrlState::queued &&
+        result.outcomes[i] != storage::MergeOutcome::known)
+      outcomes_.note(commit.merges[i].record);
 }
 
 // Copies what a host has used of its budget, and a long wait. A short wait needs no copy: the peer that takes over does

@@ -2,6 +2,7 @@
 // other peers. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include "node/crawl/outcome_counts.h"
 #include "node/crawl/step.h"
 #include "node/frontier/workbench.h"
 #include "node/replication/members.h"
@@ -28,9 +29,12 @@ class RecordWriter {
   Result<storage::CommitResult> commit(const Step& step, const storage::Commit& commit, const Written& written = {});
   // The disk is ahead of memory: an exception now ends the process, and the next process reads the disk.
   bool memory_follows() const { return following_; }
+  // How URLs ended in its commits; not what other peers gave of theirs.
+  const OutcomeCounts& outcomes() const { return outcomes_; }
 
  private:
   void warn_if_overfull(const Step& step);
+  void count_outcomes(const storage::Commit& commit, const storage::CommitResult& result);
   const storage::Merge* copy_changes(Time now, const storage::CommitResult& result, const Written& written);
   Result<void> copy_known(Time now, const storage::Commit& commit, const storage::CommitResult& result,
                           const Written& written);
@@ -45,6 +49,7 @@ class RecordWriter {
   const Members* members_;
   Replication* replication_;
   Workbench* bench_;
+  OutcomeCounts outcomes_;
   bool following_ = false;
   bool overfull_logged_ = false;  // of the seen-set's filter
 };

@@ -85,6 +85,8 @@ RingView ring_view(const json* before, const json& now, const json* hosts) {
   view.queued = whole(now, "/totals/queued");
   view.failed = whole(now, "/totals/failed");
   view.excluded = whole(now, "/totals/excluded");
+  view.outcomes = outcomes_view(now);
+  view.gaps = gaps_view(now);
   view.limit = ring_limit(before, now);
   view.hosts = hosts_view(hosts);
   view.end = ring_end(load_of(view), view.hosts);
@@ -140,6 +142,8 @@ json to_json(const RingView& view) {
           {"queued", view.queued},
           {"failed", view.failed},
           {"excluded", view.excluded},
+          {"outcomes", to_json(view.outcomes)},
+          {"politeness", to_json(view.gaps)},
           {"limit", {{"by", view.limit.by}, {"text", view.limit.text}}},
           {"end", to_json(view.end)},
           {"peers", std::move(peers)},

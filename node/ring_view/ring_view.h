@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/ring_view/hosts_view.h"
+#include "node/ring_view/outcomes_view.h"
 #include "node/ring_view/ring_end.h"
 #include "node/ring_view/ring_limit.h"
 
@@ -36,6 +37,8 @@ struct RingView {
   std::uint64_t seconds_up = 0;     // of the peer that has run longest
   std::uint64_t fetched = 0, queued = 0, failed = 0, excluded = 0;
   std::optional<double> pages, bytes;  // a second
+  std::vector<OutcomeView> outcomes;
+  GapsView gaps;
   RingLimit limit;
   std::vector<HostView> hosts;
   RingEnd end;

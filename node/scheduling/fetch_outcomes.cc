@@ -239,7 +239,6 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.attempts = static_cast<std::uint8_t>(queued.attempts + 1);
     record.not_before = job.ended + job.verdict.wait;
   } else if (job.verdict.kind == FetchVerdict::Kind::failed) {
-    ++counters_.failed;
     record.state = UrlState::failed;
     record.reason = job.verdict.reason;
     record.attempts = static_cast<std::uint8_t>(std::min<int>(queued.attempts + 1, 255));

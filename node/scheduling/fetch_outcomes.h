@@ -43,7 +43,6 @@ class FetchOutcomes {
   // Since the start of the process.
   struct Counters {
     std::uint64_t retries = 0;
-    std::uint64_t failed = 0;  // pages
     std::uint64_t bytes_received = 0;
     std::uint64_t archive_bytes = 0;
     std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have

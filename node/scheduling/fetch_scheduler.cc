@@ -128,7 +128,6 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
     return abandon(step, turn, UrlState::excluded, Reason::operator_block);
   if (around_.crashes.given_up(front.key)) {
     around_.crashes.clear(front.key, turn.excluded);
-    ++counters_.crashed;
     return abandon(step, turn, UrlState::failed, Reason::crashes_crawler);
   }
   if (is_bad_port(url->port(), around_.state.settings.allow_ports))
@@ -198,6 +197,9 @@ FetchScheduler::Next FetchScheduler::start_page(const Step& step, Turn& turn, Ca
 }
 
 void FetchScheduler::start_transfer(const Step& step, BenchHost& host, FetchJob fetch) {
+  const bool elsewhere = !host.elsewhere.empty();
+  fetch.delay = std::max(around_.state.sites.pacing(elsewhere ? host.elsewhere : host.name).delay,
+                         elsewhere ? Duration{} : host.crawl_delay);
   const Job& job = around_.jobs.add(step.now, std::move(fetch));
   step.out.push_back(StartFetch{job.fetch, around_.cookies.header_for(step.now, job.fetch)});
   around_.jobs.begin_transfer(job.fetch.id, host);

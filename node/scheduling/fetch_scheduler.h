@@ -39,7 +39,6 @@ class FetchScheduler {
   // Since the start of the process.
   struct Counters {
     std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
-    std::uint64_t crashed = 0;  // pages given up, because they were at work when processes ended
   };
   explicit FetchScheduler(Around around) : around_(around) {}
 

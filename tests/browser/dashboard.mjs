@@ -173,6 +173,40 @@ await check("failed URLs are listed and asked for again", async () => {
   if (![...(await orders()).keys()].some((name) => name.startsWith("visit "))) throw new Error("no order to visit again");
 });
 
+await check("outcomes are those of the ring by reason, and a reason lists its URLs", async () => {
+  const sums = new Map();
+  for (const peer of (await status()).peers)
+    for (const [state, reasons] of Object.entries(peer.outcomes))
+      for (const [reason, urls] of Object.entries(reasons))
+        if (state !== "fetched") sums.set(`${state} ${reason}`, (sums.get(`${state} ${reason}`) ?? 0) + urls);
+  const rows = () => page.$$eval("#outcome-table tbody tr", (all) => all.map((row) =>
+    [`${row.children[1].innerText} ${row.children[0].innerText}`, Number(row.children[2].dataset.value)]));
+  await until("all reasons are there", async () => {
+    const seen = new Map(await rows());
+    return [...sums].every(([name, urls]) => seen.get(name) >= urls);
+  });
+  await page.locator("#outcome-table tbody tr", { hasText: "failed" }).first().locator("button").click();
+  await until("they are listed", async () => (await shown(page, "urls-word")).includes("shown"));
+  equal(await page.inputValue("#urls-state"), "failed", "state");
+  const reason = await page.inputValue("#urls-reason");
+  equal(sums.has(`failed ${reason}`), true, `reason ${reason}`);
+  await page.fill("#urls-reason", "");
+});
+
+await check("hosts were left alone as promised, the fetchers say", async () => {
+  await until("waits were measured", async () => /\d waits .*none too short; the shortest took/.test(await shown(page, "politeness")));
+});
+
+await check("charts begin before the page was opened, where it has the token", async () => {
+  const late = await open(first, { token: true });
+  await until("peers have told", async () => (await shown(late, "history-word")).includes("3 peers"));
+  const begin = await late.evaluate(() => past.at[0]);
+  equal(begin < Date.now() / 1000 - 5, true, `first point ${Date.now() / 1000 - begin} s ago`);
+  const pages = await late.evaluate(() => past.at.reduce((sum, at, i) => sum + past.pages[i] * 10, 0));
+  equal(pages > 0, true, `${pages} pages`);
+  await late.context().close();
+});
+
 await check("hosts are shown with their delay, and one is chosen for an order", async () => {
   await page.click("#show-hosts");
   await until("hosts", async () => (await page.locator("#host-table tbody tr").count()) > 3);

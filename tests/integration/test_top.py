@@ -111,6 +111,13 @@ class Top(ring.Case):
         head = next(at for at, line in enumerate(lines) if line.startswith("HOST"))
         self.assertRegex(lines[head + 1], r"^host-\d+\.sample\.test +\d+\+? +")
 
+        self.assertGreater(shown["politeness"]["gaps"], 0)
+        self.assertEqual(shown["politeness"]["too_short"], 0)
+        self.assertEqual(shown["politeness"]["promised_seconds"], 0.5)
+        self.assertGreaterEqual(shown["politeness"]["least_seconds"], 0.5)
+        self.assertIn("fetched", {outcome["state"] for outcome in shown["outcomes"]})
+        self.assertRegex("\n".join(lines), r"politeness: \d+ waits .* none too short; the shortest took 0\.5\d\d s where")
+
         for told in self.peer_files().values():
             _, text = ring.get(f"http://{told['status_address']}/metrics")
             self.assertRegex(text, r'orbweaver_limited_seconds_total\{by="delays"[^}]*\} \d')
@@ -126,6 +133,8 @@ class Top(ring.Case):
         screen.wait_for("this help")
         screen.press("?")
         screen.wait_for("PAGES/S")
+        screen.press("e")
+        screen.wait_for("REASON")
         screen.press("q")
         self.assertEqual(screen.code(), 0)
         screen.read()

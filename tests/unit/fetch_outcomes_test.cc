@@ -114,7 +114,7 @@ TEST_F(FetchOutcomesTest, EveryRowOfTheTableBecomesARecord) {
     EXPECT_EQ(retry ? record(text).not_before : record(text).since, retry ? now_ + seconds(5) : now_) << text;
   }
   EXPECT_EQ(counters().retries, retried);
-  EXPECT_EQ(counters().failed, failed);
+  EXPECT_EQ(parts_->records.writer.outcomes().in(UrlState::failed), failed);
   EXPECT_EQ(parts_->fetches.allowance.fetched(), 3u);
   EXPECT_EQ(parts_->fetches.allowance.in_flight(), 0u);
   EXPECT_EQ(parts_->records.bench.issued(), 0u);

@@ -99,7 +99,8 @@ struct RigParts {
                  .gate = fetches.gate,
                  .status = status,
                  .snapshots = snapshots,
-                 .events = events}) {
+                 .events = events,
+                 .history = history}) {
     state.sites.obey(directives.orders().hosts());
     directives.on_visit([this](const OperatorOrder& visit, storage::Commit& commit) {
       if (Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read_order(visit))
@@ -127,6 +128,7 @@ struct RigParts {
   PeerStatus status;
   SnapshotDesk snapshots;
   EventLog events;
+  History history;
   OwnAnswers answers;
 };
 

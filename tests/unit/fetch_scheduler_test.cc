@@ -262,7 +262,7 @@ TEST_F(FetchSchedulerTest, APageThatWasAtWorkAtTwoUncleanEndsFailsAndItsRowGoes)
   tick();
   expect("http://a.test/", UrlState::failed, Reason::crashes_crawler);
   EXPECT_EQ(asked(), Texts{"http://b.test/"});
-  EXPECT_EQ(parts_->fetches.scheduler.counters().crashed, 1u);
+  EXPECT_EQ(parts_->records.writer.outcomes().in(UrlState::failed), 1u);
   const auto rows = store_->meta_rows(std::string(meta_name::crashed));
   ASSERT_TRUE(rows);
   for (const auto& [name, ends] : *rows) EXPECT_EQ(ends, "") << name;

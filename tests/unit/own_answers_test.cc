@@ -66,6 +66,15 @@ TEST_F(OwnAnswersTest, HostsTellWhenTheyAreAskedAgainAndWhyNotNow) {
   EXPECT_TRUE(has(error_of("hosts", {{"limit", "all"}}), "limit"));
 }
 
+TEST_F(OwnAnswersTest, HistoryIsThisPeers) {
+  start();
+  parts_->history.note(now_, {.pages = 3, .bytes = 30, .queued = 2, .failed = 1});
+  const json answer = ask("history");
+  EXPECT_EQ(answer["id"], rig_id(1).hex());
+  EXPECT_EQ(answer["fine"]["pages"], json{3});
+  EXPECT_EQ(answer["coarse"]["queued"], json{2});
+}
+
 TEST_F(OwnAnswersTest, SeedsAreAdmitted) {
   start();
   EXPECT_EQ(ask("seed", {{"urls", {"http://a.test/"}}})["accepted"], json{"http://a.test/"});

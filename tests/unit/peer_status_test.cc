@@ -191,6 +191,30 @@ TEST_F(PeerStatusTest, MemoryAndTheLinkTraceAreShownOnceTheLoopHasToldOfThem) {
   EXPECT_EQ(metrics()["link_trace_links_total"], 5);
 }
 
+TEST_F(PeerStatusTest, OutcomesAreShownByReason) {
+  start();
+  EXPECT_EQ(status()["outcomes"], json::object());
+  EXPECT_EQ(metrics()["urls_excluded_by_reason_total/bad_port"], 0);
+  put("http://a.test:25/");
+  tick();
+  EXPECT_EQ(status()["outcomes"], (json{{"excluded", {{"bad_port", 1}}}}));
+  EXPECT_EQ(metrics()["urls_excluded_by_reason_total/bad_port"], 1);
+  EXPECT_EQ(metrics()["urls_failed_by_reason_total/dns"], 0);
+  EXPECT_EQ(metrics().count("urls_failed_by_reason_total/unknown"), 0u);
+}
+
+TEST_F(PeerStatusTest, PolitenessIsWhatTheFetcherMeasured) {
+  start();
+  EXPECT_EQ(status()["politeness"], (json{{"gaps", 0}, {"too_short", 0}}));
+  ProcessUse use;
+  use.gaps = {.gaps = 7, .too_short = 1, .least = std::chrono::seconds{1}, .promised = std::chrono::seconds{2}};
+  parts_->status.note_use({}, use);
+  EXPECT_EQ(status()["politeness"],
+            (json{{"gaps", 7}, {"too_short", 1}, {"least_us", 1'000'000}, {"promised_us", 2'000'000}}));
+  EXPECT_EQ(metrics()["request_gaps_total"], 7);
+  EXPECT_EQ(metrics()["request_gaps_too_short_total"], 1);
+}
+
 TEST_F(PeerStatusTest, MemoryUseGoesByTheNamesOfTheShares) {
   start();
   Names shares;

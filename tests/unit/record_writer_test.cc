@@ -71,6 +71,35 @@ TEST_F(RecordWriterTest, WhatIsQueuedIsInTheFrontier) {
   EXPECT_FALSE(rig_.writer.memory_follows());
 }
 
+TEST_F(RecordWriterTest, EndsOfUrlsAreCountedByReason) {
+  using storage::Reason;
+  using storage::UrlState;
+  const auto write = [&](const std::string& url, UrlState state, Reason reason, bool given = false) {
+    storage::Commit commit = page(url, state);
+    commit.merges.front().record.reason = reason;
+    ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit, {.given = given}));
+  };
+  write("http://a.test/1", UrlState::queued, Reason::none);
+  EXPECT_TRUE(rig_.writer.outcomes().all().empty());
+  write("http://a.test/1", UrlState::failed, Reason::dns);
+  write("http://a.test/2", UrlState::failed, Reason::dns);
+  write("http://a.test/2", UrlState::failed, Reason::dns);  // known
+  write("http://a.test/3", UrlState::excluded, Reason::depth);
+  write("http://a.test/4", UrlState::fetched, Reason::none);
+  write("http://a.test/5", UrlState::failed, Reason::tls, true);  // another peer's
+  const std::map<OutcomeCounts::Kind, std::uint64_t> wanted = {{{UrlState::failed, Reason::dns}, 2},
+                                                               {{UrlState::excluded, Reason::depth}, 1},
+                                                               {{UrlState::fetched, Reason::none}, 1}};
+  EXPECT_EQ(rig_.writer.outcomes().all(), wanted);
+  EXPECT_EQ(rig_.writer.outcomes().in(UrlState::failed), 2u);
+  const auto all = rig_.writer.outcomes().with_all_reasons();
+  EXPECT_EQ(all.at({UrlState::failed, Reason::dns}), 2u);
+  EXPECT_EQ(all.at({UrlState::failed, Reason::timeout}), 0u);
+  EXPECT_EQ(all.at({UrlState::excluded, Reason::robots_timeout}), 0u);
+  EXPECT_EQ(all.at({UrlState::fetched, Reason::noindex}), 0u);
+  EXPECT_EQ(all.count({UrlState::failed, Reason::robots}), 0u);
+}
+
 TEST_F(RecordWriterTest, WhenTheStoreFailsNothingFollows) {
   rig_.kv.fail_after(0, storage::ErrorKind::io);
   const auto done = rig_.writer.commit(rig_.step(), page("http://a.test/"));

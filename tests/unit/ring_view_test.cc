@@ -141,13 +141,13 @@ TEST(RingView, LinesFitTheTerminalAndNameSilentPeers) {
     EXPECT_EQ(shown.lines[shown.head].substr(0, 4), "PEER");
   }
   const std::vector<std::string> lines = to_lines(view, 200, TopTable::peers).lines;
-  ASSERT_EQ(lines.size(), 9u);
+  ASSERT_EQ(lines.size(), 10u);
   EXPECT_NE(lines[0].find("1 of 2 peers"), std::string::npos);
   EXPECT_NE(lines[1].find("fetched 75 (75%)"), std::string::npos);
   EXPECT_EQ(lines[2].substr(0, 10), "unhealthy:");
   EXPECT_EQ(lines[4], "end: not known: no page was fetched in between");
-  EXPECT_NE(lines[6].find("ADDRESS"), std::string::npos);
-  EXPECT_EQ(lines[8], "does not answer: z.test:7400");
+  EXPECT_NE(lines[7].find("ADDRESS"), std::string::npos);
+  EXPECT_EQ(lines[9], "does not answer: z.test:7400");
   const TopLines narrow = to_lines(view, 40, TopTable::peers);
   EXPECT_EQ(narrow.lines[narrow.head].find("ADDRESS"), std::string::npos);
 }
@@ -167,6 +167,44 @@ TEST(RingView, AsJsonHasNoRateThatIsNotKnown) {
   EXPECT_TRUE(shown["pages_per_second"].is_null());
   EXPECT_EQ(shown["limit"]["by"], "delays");
   EXPECT_EQ(shown["peers"][0]["queued"], 5);
+}
+
+TEST(OutcomesView, SumsThePeersMostFirst) {
+  json a = peer("a", 4, "delays", json::object()), b = peer("b", 4, "delays", json::object());
+  a["outcomes"] = {{"failed", {{"dns", 2}, {"tls", 1}}}, {"fetched", {{"none", 50}}}};
+  b["outcomes"] = {{"failed", {{"dns", 3}}}, {"excluded", {{"robots", 9}}}};
+  const std::vector<OutcomeView> all = outcomes_view(ring_of({a, b}));
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].reason, "none");
+  EXPECT_EQ(all[1].state + " " + all[1].reason, "excluded robots");
+  EXPECT_EQ(all[2].reason, "dns");
+  EXPECT_EQ(all[2].urls, 5u);
+  EXPECT_EQ(all[3].urls, 1u);
+  EXPECT_EQ(to_json(all)[2], (json{{"state", "failed"}, {"reason", "dns"}, {"urls", 5}}));
+}
+
+TEST(OutcomesView, WhatAPeerShouldNotSayIsLeftOut) {
+  json a = peer("a", 4, "delays", json::object());
+  a["outcomes"] = {{"failed", {{"dns", "many"}, {"a/b~", 2}, {"tls", -5}}}, {"excluded", 7}, {"queued", {{"none", 1}}}};
+  std::map<std::string, std::uint64_t> counted;
+  for (const OutcomeView& outcome : outcomes_view(ring_of({a})))
+    counted[outcome.state + " " + outcome.reason] = outcome.urls;
+  EXPECT_EQ(counted, (std::map<std::string, std::uint64_t>{{"failed a/b~", 2}, {"failed tls", 0}}));
+}
+
+TEST(GapsView, TheLeastIsThatOfThePeerWithTheShortestAgainstItsPromise) {
+  json a = peer("a", 4, "delays", json::object()), b = peer("b", 4, "delays", json::object());
+  EXPECT_EQ(gaps_view(ring_of({a, b})).text(), "no host was asked twice yet");
+  a["politeness"] = {{"gaps", 5}, {"too_short", 0}, {"least_us", 1'500'000}, {"promised_us", 1'000'000}};
+  b["politeness"] = {{"gaps", 1}, {"too_short", 0}, {"least_us", 2'002'000}, {"promised_us", 2'000'000}};
+  EXPECT_EQ(gaps_view(ring_of({a, b})).text(),
+            "6 waits between two requests to one host, none too short; the shortest took 2.002 s where 2.000 s were "
+            "promised");
+  b["politeness"]["too_short"] = 1;
+  b["politeness"]["least_us"] = 10'000;
+  const GapsView view = gaps_view(ring_of({a, b}));
+  EXPECT_TRUE(view.text().starts_with("1 of 6 waits between two requests to one host was too short;")) << view.text();
+  EXPECT_EQ(to_json(view)["least_seconds"], 0.01);
 }
 
 }  // namespace

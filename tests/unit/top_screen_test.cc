@@ -120,6 +120,23 @@ TEST_F(TopScreenTest, AFilterIsTypedAndTakenBack) {
   EXPECT_EQ(press('q').ends, true);
 }
 
+TEST_F(TopScreenTest, ShowsWhyUrlsFailedAndWereExcluded) {
+  RingView view = ring_of(1);
+  view.outcomes = {{"fetched", "none", 9}, {"failed", "dns", 4}, {"excluded", "robots", 3}, {"failed", "tls", 2}};
+  screen_.see(view);
+  press('e');
+  TopScreen::Page shown = page();
+  EXPECT_TRUE(shown.lines[shown.head].starts_with("REASON"));
+  EXPECT_TRUE(shown.lines[shown.head + 1].starts_with("dns "));
+  EXPECT_TRUE(shown.lines[shown.head + 2].starts_with("tls "));
+  EXPECT_EQ(shown.lines[shown.head + 3], "");
+  EXPECT_FALSE(shown.cursor) << "no key acts there";
+  press('x');
+  shown = page();
+  EXPECT_TRUE(shown.lines[shown.head + 1].starts_with("robots "));
+  EXPECT_FALSE(press(' ').order);
+}
+
 TEST_F(TopScreenTest, PeersAreSortedByTheNextColumn) {
   press('s');
   press('s');

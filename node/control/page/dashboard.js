@@ -5,7 +5,7 @@
 const byId = (id) => document.getElementById(id);
 const STATES = ["fetched", "failed", "excluded", "queued", "in_flight"];
 const WORDS = { in_flight: "in flight" };
-const HISTORY = 3600; // samples that the charts keep
+const KEPT = 3600; // samples that the charts keep of what this page sees itself
 
 // ---- small things ----
 
@@ -245,19 +245,53 @@ function drawPeers(view) {
 
 // ---- charts ----
 
-const samples = { at: [], pages: [], bytes: [], queued: [], failed: [] };
+// What the peers remember: [end of the interval, its pages, bytes, queued, failed], summed over all peers.
+function sumHistory(peers) {
+  const rows = new Map();
+  for (const peer of peers) {
+    const fineFrom = peer.fine.from;
+    for (const series of [peer.coarse, peer.fine]) {
+      series.pages.forEach((pages, at) => {
+        const end = series.from + (at + 1) * series.seconds;
+        if (pages === null || (series === peer.coarse && end > fineFrom)) return;
+        const row = rows.get(end) ?? { pages: 0, bytes: 0, queued: 0, failed: 0 };
+        row.pages += pages / series.seconds;
+        row.bytes += series.bytes[at] / series.seconds / 1e6;
+        row.queued += series.queued[at];
+        row.failed += series.failed[at];
+        rows.set(end, row);
+      });
+    }
+  }
+  return [...rows].sort(([a], [b]) => a - b);
+}
+
+// Before what this page has seen itself.
+async function takeHistory() {
+  const { peers } = await call("GET", "history");
+  const first = samples.at[0] ?? Date.now() / 1000;
+  const rows = sumHistory(peers).filter(([end]) => end < first);
+  past.at = rows.map(([end]) => end);
+  for (const name of CHARTS) past[name] = rows.map(([, row]) => row[name]);
+  byId("history-word").textContent = `The last two days, as far as the ${peers.length} peers that answer remember.`;
+}
+
+const CHARTS = ["pages", "bytes", "queued", "failed"];
+const past = { at: [], pages: [], bytes: [], queued: [], failed: [] };     // as the peers remember it
+const samples = { at: [], pages: [], bytes: [], queued: [], failed: [] };  // as this page has seen it
+const line = (name) => [[...past.at, ...samples.at], [...past[name], ...samples[name]]];
 const charts = {};
 
 function chart(name) {
   const place = byId(`${name}-chart`), style = getComputedStyle(document.documentElement);
-  const ink = style.getPropertyValue("--faint"), line = style.getPropertyValue("--accent"), grid = style.getPropertyValue("--line");
+  const ink = style.getPropertyValue("--faint"), accent = style.getPropertyValue("--accent"), grid = style.getPropertyValue("--line");
   const axis = { stroke: ink, grid: { stroke: grid }, ticks: { stroke: grid } };
   return new uPlot({
     width: Math.max(place.clientWidth, 120), height: 130, cursor: { show: false }, legend: { show: false },
     scales: { y: { range: (_, low, high) => [Math.min(low ?? 0, 0), Math.max(high ?? 0, 1)] } },
     axes: [axis, { ...axis, size: 56, values: (_, marks) => marks.map((mark) => whole(mark)) }],
-    series: [{}, { stroke: line, width: 2, spanGaps: false }],
-  }, [samples.at, samples[name]], place);
+    series: [{}, { stroke: accent, width: 2, spanGaps: false }],
+  }, line(name), place);
 }
 
 function drawCharts(view) {
@@ -266,11 +300,11 @@ function drawCharts(view) {
   for (const [name, value] of [["at", now], ["pages", view.pages_per_second], ["bytes", megabytes],
     ["queued", view.queued], ["failed", view.failed]]) {
     samples[name].push(value);
-    if (samples[name].length > HISTORY) samples[name].shift();
+    if (samples[name].length > KEPT) samples[name].shift();
   }
-  for (const name of ["pages", "bytes", "queued", "failed"]) {
+  for (const name of CHARTS) {
     charts[name] ??= chart(name);
-    charts[name].setData([samples.at, samples[name]]);
+    charts[name].setData(line(name));
   }
   show("pages-rate", rate(view.pages_per_second));
   show("bytes-rate", rate(megabytes));
@@ -300,8 +334,40 @@ function draw(view) {
   drawLedger(view.ledger);
   drawWheel(view);
   drawPeers(view);
+  drawOutcomes(view);
   drawCharts(view);
   document.body.dataset.ready = "1";
+}
+
+function drawOutcomes(view) {
+  const rows = view.outcomes.filter(({ state }) => state !== "fetched").map(({ state, reason, urls }) => {
+    const row = element("tr"), cell = element("th", null, { scope: "row" }), choose = element("button", reason, { type: "button" });
+    choose.setAttribute("aria-label", `List what is ${state} because of ${reason}`);
+    choose.addEventListener("click", () => {
+      byId("urls-state").value = state;
+      byId("urls-reason").value = reason;
+      byId("urls-form").requestSubmit();
+      byId("urls").focus();
+    });
+    cell.append(choose);
+    row.append(cell, element("td", state), element("td", whole(urls), { class: "number", "data-value": urls }));
+    row.dataset.key = `${state} ${reason}`;
+    return row;
+  });
+  const body = document.querySelector("#outcome-table tbody");
+  const unchanged = rows.length === body.childElementCount &&
+    rows.every((row, at) => row.dataset.key === body.children[at].dataset.key);
+  if (unchanged) {
+    // Rows are kept, so that a button keeps the focus.
+    rows.forEach((row, at) => body.children[at].lastElementChild.replaceWith(row.lastElementChild));
+  } else {
+    body.replaceChildren(...rows);
+  }
+  byId("outcome-table").hidden = rows.length === 0;
+  byId("outcomes-word").textContent = rows.length === 0 ? "There is none." : "";
+  const politeness = byId("politeness");
+  politeness.textContent = view.politeness.text;
+  politeness.className = view.politeness.too_short > 0 ? "bad" : "";
 }
 
 // A hidden page asks for nothing: it may be one of many.
@@ -331,7 +397,7 @@ onSubmit("explain-form", async () => {
 
 onSubmit("urls-form", async () => {
   const fields = { states: byId("urls-state").value };
-  if (byId("urls-host").value) fields.host = byId("urls-host").value;
+  for (const name of ["host", "reason"]) if (byId(`urls-${name}`).value) fields[name] = byId(`urls-${name}`).value;
   const answer = await call("GET", "urls", fields);
   const urls = answer.peers.flatMap((peer) => peer.urls ?? []);
   const more = answer.peers.some((peer) => peer.last);
@@ -350,7 +416,7 @@ onSubmit("urls-form", async () => {
 
 onClick("retry", async () => {
   const fields = { states: [byId("urls-state").value] };
-  if (byId("urls-host").value) fields.host = byId("urls-host").value;
+  for (const name of ["host", "reason"]) if (byId(`urls-${name}`).value) fields[name] = byId(`urls-${name}`).value;
   return `They are asked for again: ${known(await call("POST", "retry", fields))}.`;
 });
 
@@ -473,6 +539,7 @@ onSubmit("token-form", async () => {
   byId("token").value = "";
   await listOrders();
   byId("token-part").hidden = true;
+  await takeHistory();
   return "The token is right.";
 });
 
@@ -483,4 +550,5 @@ addEventListener("hashchange", takeToken);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawCharts);
 let resized = null;
 addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(redrawCharts, 200); });
-if (sessionStorage.getItem("token")) listOrders().catch((cause) => say(cause.message));
+if (sessionStorage.getItem("token"))
+  for (const begin of [listOrders, takeHistory]) begin().catch((cause) => say(cause.message));
