@@ -268,7 +268,7 @@ function sumHistory(peers) {
 
 // Before what this page has seen itself.
 async function takeHistory() {
-  const { peers } = await call("GET", "history");
+  const peers = (await call("GET", "history")).peers.filter((peer) => peer.fine);  // an older release has none
   const first = samples.at[0] ?? Date.now() / 1000;
   const rows = sumHistory(peers).filter(([end]) => end < first);
   past.at = rows.map(([end]) => end);

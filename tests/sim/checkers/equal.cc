@@ -1,8 +1,7 @@
 // Copies agree at the end (contract, 1; decision 26, 8): each record that any disk has is on the disk of the holder of
 // its partition, joined with all others; with replicas it is on another disk, too, as the holder has it. Holders are
 // those of the largest tenures. Lost disks have been replaced by then, but for one that was lost as the crawl ended.
-// Sides that may end alone end the check. A peer that comes back when all others have ended, and presumes them dead,
-// holds partitions of which it has no copy: their records are on the disks of those others.
+// Sides that may end alone end the check.
 #include <algorithm>
 #include <map>
 
@@ -32,16 +31,6 @@ class Equal final : public Checker {
 
  private:
   using OnDisks = std::map<std::size_t, storage::UrlRecord>;  // by peer
-
-  // All others had agreed to the end and were gone when it started.
-  static bool came_back_alone(World& world, std::size_t number) {
-    const Time started = world.peers()[number].started;
-    return world.peers().size() > 1 &&
-           std::all_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& peer) {
-             return peer.number == number ||
-                    (peer.status == Status::gone && peer.exit && peer.exit->finished && peer.ended <= started);
-           });
-  }
 
   bool read(World& world) {
     for (SimPeer& peer : world.peers()) {
@@ -82,8 +71,6 @@ class Equal final : public Checker {
   void look_at(World& world, ring::Partition partition, const std::string& url, const OnDisks& on, bool copied) {
     const std::optional<std::size_t> at = holder(partition);
     const auto held = at ? on.find(*at) : on.end();
-    if (held == on.end() && at && came_back_alone(world, *at))
-      return world.tolerate("a page that a peer lacks which came back when the others had ended");
     if (held == on.end()) return world.fail(name(), url + " is not on the disk of its holder");
     storage::UrlRecord all = held->second;
     for (const auto& [number, record] : on) all = storage::merge(all, record);
