@@ -23,6 +23,8 @@ class AnnouncedEnd {
   const std::optional<ring::Finish>& announced() const { return decided_ ? end_ : none_; }
   // Agreed to, and not decided as far as this peer knows.
   const std::optional<ring::Finish>& agreed() const { return decided_ ? none_ : end_; }
+  // Agreed to or decided.
+  const std::optional<ring::Finish>& known() const { return end_; }
   // It is this end, named by its finder and wave, whether decided or not.
   bool knows(const ring::PeerId& by, std::uint64_t wave) const { return end_ && end_->by == by && end_->wave == wave; }
   // No command may bring new work now.

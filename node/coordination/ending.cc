@@ -16,18 +16,6 @@ constexpr std::size_t max_reason_bytes = 200;
 // last one's number was wrong, or its sender has an older copy of its directory.
 constexpr Duration max_late_copy = std::chrono::minutes{1};
 
-// Whether `part` may be `all` without what some members had: it has no more URLs fetched, failed or excluded. After new
-// work it has more of one of these.
-bool part_of(const std::map<std::string, std::uint64_t>& part, const std::map<std::string, std::uint64_t>& all) {
-  const auto count = [](const auto& totals, const char* name) {
-    const auto found = totals.find(name);
-    return found == totals.end() ? 0 : found->second;
-  };
-  for (const char* const name : {"fetched", "failed", "excluded"})
-    if (count(part, name) > count(all, name)) return false;
-  return true;
-}
-
 TerminationDetector::Config detector_config(const Settings& s) {
   TerminationDetector::Config config;
   config.max_pages = s.max_pages;
@@ -123,8 +111,9 @@ void Ending::answer(const Step& step, const ring::PeerId& from, const ring::Fini
 Result<void> Ending::hear(const Step& step, const ring::PeerId& from, const ring::Finish& finish,
                           const ring::ReplyPath& reply, const Own& own) {
   if (finish.stage == ring::EndStage::taken_back) {
-    if (end_->knows(finish.by, finish.wave) && !lifecycle_->ending() && !round_) return reopen(step);
-    return {};
+    if (!end_->knows(finish.by, finish.wave) || lifecycle_->ending() || (round_ && !end_->agreed())) return {};
+    round_.reset();
+    return reopen(step);
   }
   if (own.starting && !own.holds_nothing && !lifecycle_->ending()) return {};  // the question is repeated
   std::string why = objection(from, finish, own);
@@ -214,13 +203,13 @@ Result<void> Ending::take_back(const Step& step, const std::string& why) {
   round_.reset();
   acknowledged_.clear();
   detector_.take_back(step.now);
-  return reopen(step);
+  return end_->knows(end.by, end.wave) ? reopen(step) : Result<void>();  // it may have agreed to another's meanwhile
 }
 
 // Why an end that was proposed is none; empty: nothing is in the way.
 std::string Ending::obstacle(Time now, const Own& own) const {
   if (lifecycle_->stopping() || lifecycle_->leaving()) return "this peer goes";
-  if (!round_->own) return own.rests && end_->announced() ? "" : "this peer has new work";
+  if (!round_->own) return own.rests && end_->known() ? "" : "this peer has new work";
   if (!same_state(*round_->own, own.reply())) return "this peer has new work";
   return round_->members == members_->others() && lowest() && complete(now) ? "" : "the members have changed";
 }
@@ -228,6 +217,11 @@ std::string Ending::obstacle(Time now, const Own& own) const {
 Result<void> Ending::go_on(const Step& step, const Own& own) {
   Round& round = *round_;
   if (round.decided) return tell(step);
+  const bool agreed_alone = !round.own && end_->agreed();
+  if (agreed_alone && (!end_->knows(round.end.by, round.end.wave) || !lowest() || !complete(step.now))) {
+    round_.reset();  // others may know how far that end is
+    return {};
+  }
   if (!round.own && own.starting) {  // it stood still; the decision stays
     round.next_word = step.now + tell_every;
     return {};
@@ -299,12 +293,12 @@ Result<void> Ending::resolve(const Step& step, const Own& own) {
                      step.out);
     return {};
   }
-  // Its own waves decide now; one that knows of a decision asks it.
   if (!decided) {
+    if (!state_->settings.stop_when_done) return reopen(step);
     end_->release();
-    return {};
+    if (!complete(step.now)) return {};
   }
-  begin(*end_->announced(), std::nullopt);
+  begin(*end_->known(), std::nullopt);
   return {};
 }
 
@@ -317,18 +311,12 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
   for (TerminationDetector::Probe& probe : probes) messenger_->send(probe.to, probe.probe, step.out);
   const auto granted = detector_.own_grant();
   if (const auto found = detector_.end()) {
-    ring::Finish end{.wave = found->wave,
-                     .reason = found->reason,
-                     .totals = found->totals,
-                     .by = state_->id,
-                     .tenures_fingerprint = found->own.tenures_fingerprint,
-                     .directives_fingerprint = found->own.directives_fingerprint};
-    // It agreed to an end, and was away when that was decided. Without those that have ended, less is counted.
-    if (const auto& agreed = end_->agreed();
-        agreed && agreed->directives_fingerprint == end.directives_fingerprint && part_of(end.totals, agreed->totals)) {
-      end.reason = agreed->reason;
-      end.totals = agreed->totals;
-    }
+    const ring::Finish end{.wave = found->wave,
+                           .reason = found->reason,
+                           .totals = found->totals,
+                           .by = state_->id,
+                           .tenures_fingerprint = found->own.tenures_fingerprint,
+                           .directives_fingerprint = found->own.directives_fingerprint};
     begin(end, found->own);
   }
   return granted;

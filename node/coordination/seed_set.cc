@@ -88,7 +88,7 @@ Result<void> SeedSet::add(const Step& step, const std::vector<std::string>& seed
 }
 
 Result<void> SeedSet::admit_own(const Step& step) {
-  if ((!all_due_ && due_.empty()) || members_->view().empty() || end_->announced()) return {};
+  if ((!all_due_ && due_.empty()) || members_->view().empty() || end_->known()) return {};
   std::vector<std::string> due = std::exchange(due_, {});
   if (std::exchange(all_due_, false)) due.assign(seeds_.begin(), seeds_.end());
   storage::Commit commit;

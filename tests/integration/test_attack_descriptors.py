@@ -223,7 +223,10 @@ class Descriptors(ring.Case):
             with contextlib.suppress(AssertionError):
                 ring.wait_until("pages wait, and none is at work", waits, seconds=5)
                 break
+            had_total = web.total()
             resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (had, hard))
+            # Lowered again at once, the limit would meet the same one that waits.
+            ring.wait_until("it goes on", lambda more=had_total + 10: web.total() > more)
         node.kill()
         states = (node.directory / "at-work").read_bytes()[16::32]
         self.assertNotIn(2, states)

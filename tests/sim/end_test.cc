@@ -2,12 +2,15 @@
 // webs.
 #include <nlohmann/json.hpp>
 
+#include "node/crawl/meta_names.h"
+#include "ring/codec.h"
 #include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -22,6 +25,16 @@ std::uint64_t sent(const World& world, const std::string& type) {
 std::uint64_t times(const World& world, const std::string& what) {
   const auto found = world.stats().faults.find(what);
   return found == world.stats().faults.end() ? 0 : found->second;
+}
+
+// As the peer's disk has it.
+std::optional<ring::EndStage> known_end(World& world, std::size_t number) {
+  auto store = storage::Store::open(*world.peers()[number].kv);
+  const auto row = store ? store->meta(meta_name::ended) : tl::make_unexpected(store.error());
+  if (!row || !*row) return std::nullopt;
+  const auto message = ring::decode(**row);
+  const auto* const end = message ? std::get_if<ring::Finish>(&message->body) : nullptr;
+  return end == nullptr ? std::nullopt : std::optional(end->stage);
 }
 
 // A short crawl: what matters is its end.
@@ -75,6 +88,31 @@ TEST_P(EndScenario, CrashWhileTheEndIsAgreed) {
       }
     }
   }
+}
+
+// A peer that has agreed to the end dies before it is decided, and comes back when all others have ended and are gone
+// (found by seed 46411). It takes nothing over, fetches nothing, and ends with the same totals.
+TEST_P(EndScenario, OneThatAgreedComesBackWhenAllOthersHaveEnded) {
+  std::uint64_t agreed = 0;
+  for (std::size_t victim = 0; victim < 4; ++victim) {
+    for (const OnCut on_cut : {OnCut::continue_, OnCut::pause_minority}) {
+      Parameters p = short_scene(GetParam(), 2);
+      p.settings.presume_dead_after = seconds{3};
+      p.settings.on_cut = on_cut;
+      World world(p, false);
+      while (sent(world, "finish") == 0 && world.run(world.since_start() + milliseconds{1})) {
+      }
+      for (int step = 0; step < 100 && !known_end(world, victim); ++step)
+        ASSERT_TRUE(world.run(world.since_start() + microseconds{100})) << report(world);
+      // The one that finds the end writes only the decision down.
+      if (known_end(world, victim) != ring::EndStage::proposed) continue;
+      ++agreed;
+      world.crash(victim, std::chrono::minutes{1});
+      EXPECT_TRUE(world.run_to_end()) << "peer " << victim << "\n" << report(world);
+      EXPECT_EQ(times(world, "an end of another side"), 0u);
+    }
+  }
+  EXPECT_GE(agreed, 3u);
 }
 
 TEST_P(EndScenario, AllAreKilledWhileTheEndIsAgreed) {
