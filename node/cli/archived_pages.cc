@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "node/cli/fetch_once.h"
 #include "node/cli/peer_directories.h"
 #include "node/errors/storage_error.h"
+#include "node/http/http_message.h"
 #include "node/http/response_head.h"
 #include "storage/warc.h"
 

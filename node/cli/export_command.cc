@@ -9,6 +9,7 @@
 #include <set>
 
 #include "node/cli/peer_directories.h"
+#include "node/cli/wacz_command.h"
 #include "node/errors/storage_error.h"
 #include "node/process/directory_lock.h"
 #include "node/terminal/say.h"
@@ -163,6 +164,7 @@ void add_export_commands(CLI::App& app, int& code) {
     complain("%s", done.error().message.c_str());
     code = static_cast<int>(done.error().code);
   });
+  add_wacz_command(*command, code);
 }
 
 }  // namespace orbweaver

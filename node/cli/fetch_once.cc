@@ -58,15 +58,6 @@ Result<Looked> look_up(const std::string& host, std::uint16_t port, const Settin
   return looked;
 }
 
-std::string decoded_body(std::string_view head, std::string body, std::size_t max_body_bytes,
-                         std::size_t max_decoded_bytes) {
-  const auto transfer = header_value(head, "transfer-encoding");
-  if (transfer && transfer->find("chunked") != std::string::npos) body = decode_chunked(body, max_body_bytes).bytes;
-  if (const auto coding = header_value(head, "content-encoding"))
-    body = decode_content(body, *coding, max_decoded_bytes).bytes;
-  return body;
-}
-
 std::string decoded_body(const FetchResponse& response, const Settings& settings) {
   return decoded_body(response.response_head, response.body, static_cast<std::size_t>(settings.max_body_bytes),
                       static_cast<std::size_t>(settings.max_decoded_bytes));

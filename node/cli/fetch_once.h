@@ -14,9 +14,7 @@ namespace orbweaver {
 // The exchange as it was, whatever its outcome. Error: the fetcher cannot be made.
 Result<FetchResponse> ask_once(const CanonicalUrl& url, const Settings& settings, Duration timeout);
 
-// The body without its transfer and content codings. `head`: status line and header lines.
-std::string decoded_body(std::string_view head, std::string body, std::size_t max_body_bytes,
-                         std::size_t max_decoded_bytes);
+// The body without its transfer and content codings.
 std::string decoded_body(const FetchResponse& response, const Settings& settings);
 
 struct Looked {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "node/graph/external_sort.h"
+#include "node/sort/external_sort.h"
 
 namespace orbweaver {
 

@@ -17,7 +17,7 @@
 
 #include "node/base.h"
 #include "node/graph/edge_file.h"
-#include "node/graph/external_sort.h"
+#include "node/sort/external_sort.h"
 
 namespace orbweaver {
 

@@ -230,6 +230,16 @@ std::optional<Time> parse_http_date(std::string_view text) {
   return std::nullopt;
 }
 
+std::string decoded_body(std::string_view head, std::string_view body, std::size_t max_body_bytes,
+                         std::size_t max_decoded_bytes) {
+  const auto transfer = header_value(head, "transfer-encoding");
+  const bool chunked = transfer && transfer->find("chunked") != std::string::npos;
+  std::string bytes = chunked ? decode_chunked(body, max_body_bytes).bytes : std::string(body);
+  if (const auto coding = header_value(head, "content-encoding"))
+    bytes = decode_content(bytes, *coding, max_decoded_bytes).bytes;
+  return bytes;
+}
+
 std::optional<Duration> retry_after(std::string_view head, Time now) {
   const std::optional<std::string> value = header_value(head, "retry-after");
   if (!value || value->empty()) return std::nullopt;

@@ -41,6 +41,10 @@ Decoded decode_chunked(std::string_view body, std::size_t max_bytes);
 // true. The output never exceeds max_bytes bytes (a bomb is cut: cut = true).
 Decoded decode_content(std::string_view body, std::string_view content_encoding, std::size_t max_bytes);
 
+// A body as a WARC has it, without its framing and its codings: what could be decoded of it.
+std::string decoded_body(std::string_view head, std::string_view body, std::size_t max_body_bytes,
+                         std::size_t max_decoded_bytes);
+
 // Retry-After: seconds or an HTTP-date (RFC 9110, 10.2.3), as a wait from `now`; nothing when absent or unreadable.
 // Never negative.
 std::optional<Duration> retry_after(std::string_view head, Time now);

@@ -1,4 +1,4 @@
-#include "node/graph/external_sort.h"
+#include "node/sort/external_sort.h"
 
 #include <unistd.h>
 
