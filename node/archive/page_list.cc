@@ -35,11 +35,11 @@ std::string title_of(const Capture& capture) {
 std::optional<nlohmann::ordered_json> page_of(const Capture& capture) {
   if (capture.status != "200" || (capture.mime != "text/html" && capture.mime != "application/xhtml+xml"))
     return std::nullopt;
-  std::string title = title_of(capture);
+  const std::string title = title_of(capture);
   return nlohmann::ordered_json{{"id", hash_of(capture.url + " " + capture.date).sha256.substr(0, 32)},
                                 {"url", capture.url},
                                 {"ts", capture.date},
-                                {"title", title.empty() ? capture.url : std::move(title)},
+                                {"title", title.empty() ? capture.url : title},
                                 {"mime", capture.mime},
                                 {"status", 200}};
 }
