@@ -229,10 +229,14 @@ TEST_F(EndingTest, WithAnotherThatWasAwayItEndsWithTheTotalsOfAllToo) {
   EXPECT_EQ(proposed()[0].totals.at("fetched"), 3u);
 }
 
-// Then its own count is the better one: pages that were visited again are gone, say.
+// New work takes the agreement back. Then its own count is the better one: pages that were visited again are gone, say.
 TEST_F(EndingTest, AnEndAfterNewWorkHasItsOwnTotals) {
   storage::Commit commit;
   rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  own_.rests = false;
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.end.known());
+  own_.rests = true;
   own_.sends_waves = true;
   state_.ring_fingerprint = rig_.members.view().ring().fingerprint();
   state_.counts = {{"partitions", rig_.state.settings.partitions}, {"fetched", 2}, {"failed", 1}};
