@@ -7,6 +7,7 @@
 
 #include "storage/append_file.h"
 #include "storage/warc.h"
+#include "storage/warc_format.h"
 #include "storage/warc_scan.h"
 
 namespace orbweaver::storage {
@@ -54,25 +55,13 @@ HttpFacts http_facts(std::string_view block) {
   return facts;
 }
 
-// "2026-01-02T03:04:05Z" as 14 digits; empty when it is not a date.
-std::string timestamp_of(std::string_view date) {
-  std::string digits;
-  for (const char c : date) {
-    if (c >= '0' && c <= '9' && digits.size() < 14)
-      digits += c;
-    else if (c == '.' || c == 'Z')
-      break;
-  }
-  return digits.size() == 14 ? digits : std::string();
-}
-
 // The record's line, or nothing when the record does not belong in the index.
 std::string line_of(const WarcRecord& record, const std::string& file_name, const SurtKey& surt_key) {
   const std::string_view type = record.field("WARC-Type");
   if ((type != "response" && type != "revisit") || record.length == 0) return {};
   std::string_view uri = record.field("WARC-Target-URI");
   if (uri.starts_with('<') && uri.ends_with('>')) uri = uri.substr(1, uri.size() - 2);  // as older tools wrote it
-  const std::string timestamp = timestamp_of(record.field("WARC-Date"));
+  const std::string timestamp = stamp_14_of(record.field("WARC-Date"));
   const std::string key = uri.empty() ? std::string() : surt_key(uri);
   if (timestamp.empty() || key.empty() || key.find_first_of(" \n\r") != std::string::npos) return {};
   const HttpFacts facts = http_facts(record.block);

@@ -70,6 +70,17 @@ std::string warc_date(Time when) {
   return text;
 }
 
+std::string stamp_14_of(std::string_view date) {
+  std::string digits;
+  for (const char c : date) {
+    if (c >= '0' && c <= '9' && digits.size() < 14)
+      digits += c;
+    else if (c == '.' || c == 'Z')
+      break;
+  }
+  return digits.size() == 14 ? digits : std::string();
+}
+
 std::string stamp_14(Time when) {
   const CivilTime t = civil(when);
   char text[80];

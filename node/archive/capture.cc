@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,24 +13,13 @@
 #include "node/http/http_message.h"
 #include "node/http/response_head.h"
 #include "node/try.h"
+#include "storage/warc_format.h"
 
 namespace orbweaver::archive {
 
 namespace {
 
 constexpr std::string_view open_ending = ".open";
-
-// "2026-01-02T03:04:05Z" as 14 digits; empty when it is not a date.
-std::string timestamp_of(std::string_view date) {
-  std::string digits;
-  for (const char c : date) {
-    if (c >= '0' && c <= '9' && digits.size() < 14)
-      digits += c;
-    else if (c == '.' || c == 'Z')
-      break;
-  }
-  return digits.size() == 14 ? digits : std::string();
-}
 
 tl::unexpected<Error> failed(const std::string& what, const std::string& path) {
   return fail(ErrorCode::io, "cannot " + what + " " + path + ": " + std::strerror(errno));
@@ -47,7 +35,7 @@ std::optional<Capture> capture_of(const storage::ScannedRecord& scanned, const s
   if (uri.starts_with('<') && uri.ends_with('>')) uri = uri.substr(1, uri.size() - 2);  // as older tools wrote it
   Capture capture;
   capture.date = record.field("WARC-Date");
-  capture.timestamp = timestamp_of(capture.date);
+  capture.timestamp = storage::stamp_14_of(capture.date);
   if (uri.empty() || capture.timestamp.empty()) return std::nullopt;
   capture.url = uri;
   capture.digest = record.field("WARC-Payload-Digest");

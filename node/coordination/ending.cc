@@ -81,13 +81,22 @@ Result<void> Ending::reopen(const Step& step) {
 
 // ---- an end that another peer brings ----
 
+// Of an agreement alone: work may have come to a peer that is gone, and be on this disk in a copy, or in a partition
+// that this peer has not taken over because of the agreement. A limit leaves URLs queued.
+bool Ending::undisturbed(const Own& own) const {
+  if (!own.rests || !end_->agreed()) return own.rests;
+  const auto queued = end_->agreed()->totals.find("queued");
+  const bool by_limit = queued != end_->agreed()->totals.end() && queued->second > 0;
+  return by_limit || own.queued() == 0;
+}
+
 std::string Ending::objection(const ring::PeerId& from, const ring::Finish& finish, const Own& own) const {
   if (lifecycle_->crawl_finished()) return {};
   const auto& members = members_->membership().members();
   const ring::WaveReply state = own.reply();
   const bool same_directives = state.directives_fingerprint == finish.directives_fingerprint;
   if (own.holds_nothing && same_directives) return {};
-  if (end_->knows(finish.by, finish.wave)) return own.rests ? "" : "it has new work";
+  if (end_->knows(finish.by, finish.wave)) return undisturbed(own) ? "" : "it has new work";
   if (finish.stage == ring::EndStage::decided) {
     if (!same_directives) return "it has other seeds or orders";
     if (!state.passive) return "it has work";
@@ -111,7 +120,8 @@ void Ending::answer(const Step& step, const ring::PeerId& from, const ring::Fini
 Result<void> Ending::hear(const Step& step, const ring::PeerId& from, const ring::Finish& finish,
                           const ring::ReplyPath& reply, const Own& own) {
   if (finish.stage == ring::EndStage::taken_back) {
-    if (!end_->knows(finish.by, finish.wave) || lifecycle_->ending() || (round_ && !end_->agreed())) return {};
+    if (!end_->knows(finish.by, finish.wave) || lifecycle_->ending()) return {};
+    if (round_ && (round_->own || end_->announced())) return {};
     round_.reset();
     return reopen(step);
   }
@@ -209,7 +219,7 @@ Result<void> Ending::take_back(const Step& step, const std::string& why) {
 // Why an end that was proposed is none; empty: nothing is in the way.
 std::string Ending::obstacle(Time now, const Own& own) const {
   if (lifecycle_->stopping() || lifecycle_->leaving()) return "this peer goes";
-  if (!round_->own) return own.rests && end_->known() ? "" : "this peer has new work";
+  if (!round_->own) return end_->known() && undisturbed(own) ? "" : "this peer has new work";
   if (!same_state(*round_->own, own.reply())) return "this peer has new work";
   return round_->members == members_->others() && lowest() && complete(now) ? "" : "the members have changed";
 }
@@ -218,8 +228,9 @@ Result<void> Ending::go_on(const Step& step, const Own& own) {
   Round& round = *round_;
   if (round.decided) return tell(step);
   const bool agreed_alone = !round.own && end_->agreed();
-  if (agreed_alone && (!end_->knows(round.end.by, round.end.wave) || !lowest() || !complete(step.now))) {
-    round_.reset();  // others may know how far that end is
+  const bool goes = lifecycle_->stopping() || lifecycle_->leaving();
+  if (agreed_alone && (!end_->knows(round.end.by, round.end.wave) || !lowest() || goes)) {
+    round_.reset();  // others may know how far that end is, and this peer's next life asks again
     return {};
   }
   if (!round.own && own.starting) {  // it stood still; the decision stays
@@ -232,6 +243,10 @@ Result<void> Ending::go_on(const Step& step, const Own& own) {
   std::vector<ring::PeerId> open;
   for (const ring::PeerId& member : round.members)
     if (!round.agreed.contains(member)) open.push_back(member);
+  if (open.empty() && agreed_alone && !complete(step.now)) {
+    round.next_word = step.now + tell_every;
+    return {};
+  }
   if (open.empty()) {
     round.end.stage = ring::EndStage::decided;
     ORBWEAVER_TRY(write(step, [&](storage::Commit& commit) { end_->remember(round.end, commit); }));
@@ -282,7 +297,7 @@ Result<void> Ending::tell(const Step& step) {
 // An end that an earlier life of this peer knew, or that it agreed to and has heard nothing more of.
 Result<void> Ending::resolve(const Step& step, const Own& own) {
   if (own.starting || (!end_->announced() && !end_->agreed())) return {};
-  if (!own.rests) return reopen(step);
+  if (!undisturbed(own)) return reopen(step);
   const bool decided = end_->announced().has_value();
   if (decided && !state_->settings.stop_when_done) return {};
   if (!lowest()) {
@@ -294,9 +309,8 @@ Result<void> Ending::resolve(const Step& step, const Own& own) {
     return {};
   }
   if (!decided) {
-    if (!state_->settings.stop_when_done) return reopen(step);
+    if (lifecycle_->stopping() || lifecycle_->leaving()) return {};
     end_->release();
-    if (!complete(step.now)) return {};
   }
   begin(*end_->known(), std::nullopt);
   return {};
@@ -317,6 +331,8 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
                            .by = state_->id,
                            .tenures_fingerprint = found->own.tenures_fingerprint,
                            .directives_fingerprint = found->own.directives_fingerprint};
+    // A peer that dies now, and comes back when the others have decided, must know of it.
+    ORBWEAVER_TRY(write(step, [&](storage::Commit& commit) { end_->agree(end, commit); }));
     begin(end, found->own);
   }
   return granted;

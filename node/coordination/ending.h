@@ -6,9 +6,10 @@
 //   decided      all have agreed. The finder writes that down, and repeats it until each has acknowledged it and ends
 //   taken back   one has work, or the members have changed: all go on, and the waves begin again
 //
-// What a peer knows of an end is on its disk. After a restart, the lowest that knows of a decision asks the members
-// once more, so no peer waits for others that have ended; the rest ask the lowest how far the end is. A peer that was
-// cut off for so long that others ended without it has another state: it does not end with them.
+// What a peer knows of an end is on its disk, the finder's own end too before it proposes that. The lowest that knows of
+// a decision, or that has agreed while the finder is away, proposes that end once more, so no peer waits for others that
+// have ended. What it has only agreed to it decides when no member is waited for. The rest ask the lowest how far the
+// end is. A peer that was cut off for so long that others ended without it has another state: it does not end with them.
 //
 // Under a limit of pages, the waves also bring what each peer may fetch. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -34,6 +35,8 @@ class Ending {
     bool starting = false;       // since its start it has not learned what the others know, or its seeds wait
     bool rests = false;          // no work here: no fetch, recrawl, seed or link, and nothing to fetch
     bool holds_nothing = false;  // a newcomer: no record, link or partition is here
+    // URLs that are queued on this disk, in partitions that it holds, or whose holder is out of reach. Slow.
+    std::function<std::uint64_t()> queued;
     std::function<ring::WaveReply()> reply;
   };
 
@@ -57,6 +60,9 @@ class Ending {
   // Sends the end once more to a peer that was let in while the end was being sent.
   void tell_newcomer(const Step& step, const ring::PeerId& from, const ring::ReplyPath& reply) const;
 
+  // Whether an end that is known here keeps partitions from being taken over. While this peer proposes an end that it has
+  // found itself, a take-over is no harm: it changes its state, and so takes that end back.
+  bool keeps_from_taking() const { return end_->known() && !(round_ && round_->own && !round_->decided); }
   // Returns the cap of pages that this peer grants itself, if any.
   Result<std::optional<std::uint64_t>> tick(const Step& step, const Own& own);
   std::optional<Time> next_deadline(bool sends_waves) const;
@@ -66,8 +72,9 @@ class Ending {
   // An end that this peer brings to the others.
   struct Round {
     ring::Finish end;
-    std::optional<ring::WaveReply> own;  // this peer's, in the wave that found it; nothing: an earlier life knew it
-    std::vector<ring::PeerId> members;   // the others
+    // This peer's, in the wave that found it; nothing: an earlier life knew it, or this peer has agreed to it.
+    std::optional<ring::WaveReply> own;
+    std::vector<ring::PeerId> members;  // the others
     std::set<ring::PeerId> agreed;
     bool decided = false;
     Time decided_at{};
@@ -76,6 +83,8 @@ class Ending {
   bool complete(Time now) const;
   bool lowest() const;
   std::vector<ring::PeerId> waiting(const Round& round, Time now) const;
+  // Nothing has come here since it agreed to the end that it knows, or learned that it is decided.
+  bool undisturbed(const Own& own) const;
   // Why this peer does not agree to an end; empty: it does.
   std::string objection(const ring::PeerId& from, const ring::Finish& finish, const Own& own) const;
   void answer(const Step& step, const ring::PeerId& from, const ring::Finish& finish, const ring::ReplyPath& reply,

@@ -306,7 +306,7 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(fence_.tick(step));
   if (fence_.confirmed()) ORBWEAVER_TRY(directives_.seeds().admit_own(step));
   ORBWEAVER_TRY(write_address(step));
-  const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.known();
+  const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.search.keeps_from_taking();
   if (std::exchange(might_take_, may_take) != may_take) records_.replication.plan_due = true;
   ORBWEAVER_TRY(
       moves_.tick(step, may_take, [this](ring::Partition partition) { return verdicts_.walk.awaits(partition); }));

@@ -171,6 +171,14 @@ Ending::Own Peer::own_end() {
               (held.queued == 0 || !fetches_.allowance.may_start());
   own.holds_nothing = intake_.idle() && held.outbox == 0 && state_.store->counts().discovered() == 0 &&
                       records_.replication.partition_manager.held() == 0;
+  own.queued = [this] {
+    std::uint64_t queued = 0;
+    const ring::Tenures& tenures = records_.replication.partition_manager.tenures();
+    for (const std::uint16_t partition : state_.store->partitions())
+      if (const ring::PeerId& holder = tenures.of(partition).holder; holder == id() || !members_.is_reachable(holder))
+        queued += state_.store->counts(partition).queued;
+    return queued;
+  };
   own.reply = [this] { return wave_reply(); };
   return own;
 }

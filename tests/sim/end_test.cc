@@ -104,7 +104,6 @@ TEST_P(EndScenario, OneThatAgreedComesBackWhenAllOthersHaveEnded) {
       }
       for (int step = 0; step < 100 && !known_end(world, victim); ++step)
         ASSERT_TRUE(world.run(world.since_start() + microseconds{100})) << report(world);
-      // The one that finds the end writes only the decision down.
       if (known_end(world, victim) != ring::EndStage::proposed) continue;
       ++agreed;
       world.crash(victim, std::chrono::minutes{1});
@@ -112,7 +111,7 @@ TEST_P(EndScenario, OneThatAgreedComesBackWhenAllOthersHaveEnded) {
       EXPECT_EQ(times(world, "an end of another side"), 0u);
     }
   }
-  EXPECT_GE(agreed, 3u);
+  EXPECT_GE(agreed, 7u);
 }
 
 TEST_P(EndScenario, AllAreKilledWhileTheEndIsAgreed) {

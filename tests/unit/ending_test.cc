@@ -22,6 +22,7 @@ class EndingTest : public testing::Test {
     state_.directives_fingerprint = 5;
     own_.rests = true;
     own_.reply = [this] { return state_; };
+    own_.queued = [] { return 0; };
   }
   bool hear(std::uint8_t from, std::uint64_t wave, std::uint64_t grant_wave = 0, std::uint64_t pages = 0) {
     granted_.reset();
@@ -246,6 +247,53 @@ TEST_F(EndingTest, AnEndAfterNewWorkHasItsOwnTotals) {
   }
   ASSERT_TRUE(rig_.lifecycle.crawl_finished());
   EXPECT_EQ(rig_.lifecycle.exit().totals.at("fetched"), 2u);
+}
+
+// A peer that is gone may have accepted work after this one agreed, of which a copy is here.
+TEST_F(EndingTest, WhatIsQueuedOfAMissingHolderTakesAnAgreementBack) {
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  own_.queued = [] { return 1; };
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.end.known());
+  EXPECT_FALSE(rig_.lifecycle.ending());
+}
+
+// Under a limit, an end leaves URLs queued.
+TEST_F(EndingTest, AnEndByALimitStandsWithUrlsQueued) {
+  ring::Finish end = end_of(2, 5, EndStage::proposed);
+  end.totals["queued"] = 7;
+  storage::Commit commit;
+  rig_.end.agree(end, commit);
+  own_.queued = [] { return 1; };
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
+// A peer that may come back holds up the decision, not the question: one that has work says so at once.
+TEST_F(EndingTest, WhileAMemberIsAwayTheLowestAsksTheOthersAndDecidesNothing) {
+  rig_.add_member(2, ring::MemberState::active);
+  rig_.add_member(3, ring::MemberState::down);
+  storage::Commit commit;
+  rig_.end.agree(end_of(3, 5, EndStage::proposed), commit);
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::proposed, rig_id(3)}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.end.announced());
+  ring::FinishAck refusal{5, EndStage::proposed, rig_id(3)};
+  refusal.agrees = false;
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), refusal, {"route"}));
+  EXPECT_FALSE(rig_.end.known());
+}
+
+TEST_F(EndingTest, APeerThatGoesKeepsWhatItAgreedTo) {
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  rig_.lifecycle.stop();
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.end.agreed());
+  EXPECT_FALSE(rig_.lifecycle.crawl_finished());
 }
 
 TEST_F(EndingTest, NewWorkAfterARestartTakesTheEndBack) {
