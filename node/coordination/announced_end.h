@@ -1,6 +1,6 @@
 // The end of the crawl as this peer knows it, and its row: first agreed to, then decided. Until a decision comes, a
-// peer that has agreed takes no new work from commands, because the others may end at any moment. A restart forgets
-// neither.
+// peer that has agreed takes no new work from commands, because the others may end at any moment, takes no partition
+// over, and admits no seed again. A restart forgets neither.
 // Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 

@@ -6,10 +6,11 @@
 //   decided      all have agreed. The finder writes that down, and repeats it until each has acknowledged it and ends
 //   taken back   one has work, or the members have changed: all go on, and the waves begin again
 //
-// What a peer knows of an end is on its disk, the finder's own end too before it proposes that. The lowest that knows of
-// a decision, or that has agreed while the finder is away, proposes that end once more, so no peer waits for others that
-// have ended. What it has only agreed to it decides when no member is waited for. The rest ask the lowest how far the
-// end is. A peer that was cut off for so long that others ended without it has another state: it does not end with them.
+// What a peer knows of an end is on its disk, also the finder's own, before it proposes it. The lowest that knows of a
+// decision, or that has agreed while the finder is away, proposes that end once more, so no peer waits for others that
+// have ended. It decides what it has only agreed to when no member is waited for. The rest ask the lowest how far the
+// end is. A peer that was cut off for so long that others ended without it has another state: it does not end with
+// them.
 //
 // Under a limit of pages, the waves also bring what each peer may fetch. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -60,8 +61,8 @@ class Ending {
   // Sends the end once more to a peer that was let in while the end was being sent.
   void tell_newcomer(const Step& step, const ring::PeerId& from, const ring::ReplyPath& reply) const;
 
-  // Whether an end that is known here keeps partitions from being taken over. While this peer proposes an end that it has
-  // found itself, a take-over is no harm: it changes its state, and so takes that end back.
+  // Whether an end that is known here keeps partitions from being taken over. While this peer proposes an end that it
+  // has found itself, a take-over is no harm: it changes its state, and so takes that end back.
   bool keeps_from_taking() const { return end_->known() && !(round_ && round_->own && !round_->decided); }
   // Returns the cap of pages that this peer grants itself, if any.
   Result<std::optional<std::uint64_t>> tick(const Step& step, const Own& own);
