@@ -27,7 +27,7 @@ class RecordIds {
 std::string warc_date(Time when);  // "2026-01-02T03:04:05.678901Z"
 // As indexes write it: "20260102030405". Empty when it is no date.
 std::string stamp_14_of(std::string_view date);
-std::string stamp_14(Time when);   // "20260102030405"
+std::string stamp_14(Time when);  // "20260102030405"
 // The target URI with characters that WARC-Target-URI forbids percent-encoded: spaces, controls, angle brackets.
 std::string safe_uri(std::string_view uri);
 // The value without line ends, so that no text from outside can add a field.

@@ -62,7 +62,7 @@ class Wacz(ring.Case):
         return found, pages, told, digest
 
     def test_a_package_a_peer_and_one_file_for_the_ring(self):
-        web = self.web(hosts=5, pages=120)
+        web = self.web(hosts=40, pages=160)  # so many that each peer has some
         self.crawl(web, "--peers", 2)
         key, out = self.dir / "key.pem", self.dir / "packages"
         export = ("export", "wacz", "--dir", self.dir / "crawl", "--out", out, "--sign", key, "--title", "A web")
