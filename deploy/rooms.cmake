@@ -5,7 +5,7 @@
 # docs/inside/architecture.md from it (--write-rooms). A new room is a new line.
 
 orbweaver_room(ring "who is alive (`membership`), who owns what (`hash_ring`), messages (`messages`, `codec`), how they travel (`zmq_transport`)" PURE IO_FILES zmq_* endless_messages* send_room* USES LIBRARIES PkgConfig::ZMQ msgpackc-cxx OpenSSL::Crypto)
-orbweaver_room(storage "records and merge (`record`), the store (`store` on `kv`: `rocks_kv`, `memory_kv`), archives (`warc*`, `cdxj`), text" PURE IO_FILES rocks_* append_* cdxj.cc link_trace.h link_trace.cc link_trace_reader.cc open_waiter* text_file* warc* USES LIBRARIES RocksDB::rocksdb-shared OpenSSL::Crypto PkgConfig::DEFLATE ZLIB::ZLIB nlohmann_json::nlohmann_json)
+orbweaver_room(storage "records and merge (`record`), the store (`store` on `kv`: `rocks_kv`, `memory_kv`), archives (`warc*`), text" PURE IO_FILES rocks_* append_* link_trace.h link_trace.cc link_trace_reader.cc open_waiter* text_file* warc* USES LIBRARIES RocksDB::rocksdb-shared OpenSSL::Crypto PkgConfig::DEFLATE ZLIB::ZLIB)
 orbweaver_room(node "time, failure as a value, log levels: what every file shares" PURE USES LIBRARIES)
 orbweaver_room(node/errors "errors of storage as errors of a peer" PURE USES node storage LIBRARIES)
 orbweaver_room(node/text "texts: words, repeats, languages, dates, what is printable" PURE USES node ring LIBRARIES cld2)
@@ -34,7 +34,7 @@ orbweaver_room(node/graph "link graphs on disk: PageRank, HITS" USES node node/e
 orbweaver_room(node/corpus "the text output's lines, and a corpus of them" USES node node/html node/text ring storage LIBRARIES nlohmann_json::nlohmann_json)
 orbweaver_room(node/terminal "what programs say to people, and how their command lines run" USES node node/text LIBRARIES nlohmann_json::nlohmann_json)
 orbweaver_room(node/system "the system under a process: users, private files, memory, descriptors, threads, confinement" USES node node/errors node/settings node/terminal storage LIBRARIES PkgConfig::SECCOMP)
-orbweaver_room(node/archive "what is made of archives: indexes, page lists, WACZ packages" USES node node/charset node/errors node/html node/http node/sort node/system storage LIBRARIES PkgConfig::ARCHIVE PkgConfig::DEFLATE OpenSSL::Crypto nlohmann_json::nlohmann_json)
+orbweaver_room(node/archive "what is made of archives: indexes, page lists, WACZ packages" USES node node/charset node/errors node/html node/http node/sort node/system node/url storage LIBRARIES PkgConfig::ARCHIVE PkgConfig::DEFLATE OpenSSL::Crypto ZLIB::ZLIB nlohmann_json::nlohmann_json)
 orbweaver_room(node/ring_view "what a ring's answers say of it: ledger, health, what limits it, rates" PURE USES node/crawl node/text LIBRARIES nlohmann_json::nlohmann_json)
 orbweaver_room(node/http_server "a small bounded HTTP server, for the HTTP port and the sample web" USES node LIBRARIES Threads::Threads)
 orbweaver_room(node/fetch "HTTP exchanges over the network: names, connections, TLS, which addresses are allowed" USES node node/http node/memory node/settings node/system node/url LIBRARIES CURL::libcurl PkgConfig::CARES OpenSSL::SSL)

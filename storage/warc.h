@@ -108,14 +108,4 @@ struct WarcRepair {
 // in_use when another process has the file's lock.
 Result<WarcRepair> repair_warc(const std::string& path);
 
-// Makes the sort key of a URI ("org,example)/path"). An empty key leaves the record out.
-using SurtKey = std::function<std::string(std::string_view uri)>;
-
-// Writes a CDXJ index of the files, sorted by bytes: one line per response or revisit record, "surt timestamp {json}"
-// with url, mime, status, digest, length, offset, filename (all strings, as in pywb and wayback tools). Damaged records
-// are skipped. Returns the number of lines. Memory: the lines;
-// of each record the first 64 KiB. Written next to `out_path`, then renamed.
-Result<std::uint64_t> write_cdxj(const std::vector<std::string>& warc_paths, const std::string& out_path,
-                                 const SurtKey& surt_key);
-
 }  // namespace orbweaver::storage

@@ -40,7 +40,7 @@ HOMES = [
     (r"<brotli/.*>", ["node/http/content_decoder.cc"], "PkgConfig::BROTLI"),
     (r"<zstd\.h>", ["node/http/content_decoder.cc"], "PkgConfig::ZSTD"),
     (r"<libdeflate\.h>", ["node/http/content_decoder.cc", "node/archive/index_lines.cc", "storage/warc_*", "storage/link_trace*"], "PkgConfig::DEFLATE"),
-    (r"<zlib\.h>", ["node/http/content_decoder.cc", "node/sampleweb/*", "storage/warc_*"], "ZLIB::ZLIB"),
+    (r"<zlib\.h>", ["node/http/content_decoder.cc", "node/archive/index_file.cc", "node/sampleweb/*", "storage/warc_*"], "ZLIB::ZLIB"),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"], "PkgConfig::EXPAT"),
     (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"], "PkgConfig::SQLITE"),
     (r"<cld2/.*>", ["node/text/cld2_*"], "cld2"),

@@ -6,12 +6,18 @@
 #include <nlohmann/json.hpp>
 
 #include "node/try.h"
+#include "node/url/surt.h"
 
 namespace orbweaver::archive {
 
 namespace {
 
 bool usable(std::string_view key) { return !key.empty() && key.find_first_of(" \t\r\n") == std::string_view::npos; }
+
+std::string unless_too_long(std::string line) {
+  if (line.size() > max_index_line) line.clear();
+  return line;
+}
 
 // A field of a line whose fields are parted by spaces.
 std::string field(std::string_view text) {
@@ -33,6 +39,11 @@ std::string field(std::string_view text) {
 
 }  // namespace
 
+std::string search_key(std::string_view url) {
+  const Result<CanonicalUrl> canonical = CanonicalUrl::parse(url);
+  return canonical ? cdx_key(*canonical) : std::string(url);
+}
+
 std::string cdxj_line(const Capture& capture, std::string_view key) {
   if (!usable(key)) return {};
   nlohmann::ordered_json json;
@@ -43,8 +54,10 @@ std::string cdxj_line(const Capture& capture, std::string_view key) {
   json["length"] = std::to_string(capture.length);
   json["offset"] = std::to_string(capture.offset);
   json["filename"] = capture.file;
-  return std::string(key) + " " + capture.timestamp + " " +
-         json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string line(key);
+  ((line += ' ') += capture.timestamp) += ' ';
+  line += json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return unless_too_long(std::move(line));
 }
 
 std::string cdx11_line(const Capture& capture, std::string_view key) {
@@ -57,7 +70,7 @@ std::string cdx11_line(const Capture& capture, std::string_view key) {
         field(colon == std::string_view::npos ? digest : digest.substr(colon + 1)), field(capture.location),
         std::string("-"), std::to_string(capture.length), std::to_string(capture.offset), field(capture.file)})
     line += " " + text;
-  return line;
+  return unless_too_long(std::move(line));
 }
 
 Result<void> BlockWriter::add(std::string_view line) {

@@ -11,8 +11,18 @@
 
 namespace orbweaver::archive {
 
+// What is sorted in memory at once.
+inline constexpr std::uint64_t index_sort_memory = 64u << 20;
+// Longer lines are in no index.
+inline constexpr std::size_t max_index_line = 64u << 10;
+
+// The key by which pywb, OutbackCDX and most tools find a URL (node/url/surt.h, cdx_key). A URL that cannot be read is
+// its own key.
+std::string search_key(std::string_view url);
+
 // "KEY TIMESTAMP {json}" without a line feed, with url, mime, status, digest, length, offset and filename, all texts
-// (CDXJ 0.1.0, as pywb and ReplayWeb.page read it). Empty: the key cannot be in an index.
+// (CDXJ 0.1.0, as pywb and ReplayWeb.page read it). Empty: the key cannot be in an
+// index, or the line is too long.
 std::string cdxj_line(const Capture& capture, std::string_view key);
 
 // The eleven fields "N b a m s k r M S V g" (the Internet Archive's CDX, 2003): key, timestamp, URL, media type,

@@ -1,7 +1,6 @@
 #include "node/archive/wacz.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include "node/archive/index_lines.h"
 #include "node/archive/page_list.h"
 #include "node/archive/replay_key.h"
+#include "node/archive/spool.h"
 #include "node/sort/external_sort.h"
 #include "node/system/private_file.h"
 #include "node/try.h"
@@ -24,7 +24,6 @@ using nlohmann::ordered_json;
 
 constexpr const char* wacz_version = "1.1.1";  // py-wacz refuses 1.2.0
 constexpr const char* auth_version = "0.1.0";
-constexpr std::uint64_t sort_memory = 64u << 20;
 // As py-wacz makes them.
 constexpr std::size_t lines_per_block = 1024;
 // Of a record: its head, and as much of a page as holds its title.
@@ -39,64 +38,22 @@ std::string date_of(Time time) { return storage::warc_date(time).substr(0, 19) +
 
 std::string software() { return "orbweaver " ORBWEAVER_VERSION; }
 
-// A directory for files that are needed only meanwhile.
-class WorkDirectory {
- public:
-  static Result<std::unique_ptr<WorkDirectory>> make(const std::string& path) {
-    std::error_code error;
-    std::filesystem::remove_all(path, error);
-    if (!error) std::filesystem::create_directory(path, error);
-    if (error) return fail(ErrorCode::io, "cannot make " + path + ": " + error.message());
-    return std::unique_ptr<WorkDirectory>(new WorkDirectory(path));
-  }
-  ~WorkDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WorkDirectory(const WorkDirectory&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  explicit WorkDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
-// A text that grows in a file until it becomes an entry.
-class Spool {
- public:
-  explicit Spool(std::string path) : path_(std::move(path)), out_(path_, std::ios::binary | std::ios::trunc) {}
-  Result<void> add(std::string_view text) {
-    out_.write(text.data(), static_cast<std::streamsize>(text.size()));
-    bytes_ += text.size();
-    if (out_) return {};
-    return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
-                "cannot write " + path_ + ": " + std::strerror(errno));
-  }
-  std::uint64_t bytes() const { return bytes_; }
-  Result<Hashed> become(ZipFile& zip, const std::string& name, bool stored) {
-    out_.close();
-    if (!out_) return fail(ErrorCode::io, "cannot write " + path_ + ": " + std::strerror(errno));
-    ORBWEAVER_TRY(zip.begin(name, bytes_, stored));
-    std::ifstream in(path_, std::ios::binary);
-    std::string piece(std::size_t{1} << 20, '\0');
-    while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0)
-      ORBWEAVER_TRY(zip.write(std::string_view(piece).substr(0, static_cast<std::size_t>(in.gcount()))));
-    return zip.end();
-  }
-
- private:
-  std::string path_;
-  std::ofstream out_;
-  std::uint64_t bytes_ = 0;
-};
+Result<Hashed> become_entry(Spool& spool, ZipFile& zip, const std::string& name, bool stored) {
+  ORBWEAVER_TRY(spool.close());
+  ORBWEAVER_TRY(zip.begin(name, spool.bytes(), stored));
+  std::ifstream in(spool.path(), std::ios::binary);
+  std::string piece(std::size_t{1} << 20, '\0');
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0)
+    ORBWEAVER_TRY(zip.write(std::string_view(piece).substr(0, static_cast<std::size_t>(in.gcount()))));
+  return zip.end();
+}
 
 class Package {
  public:
   Package(const WaczOptions& options, ZipFile& zip, const WorkDirectory& work)
       : options_(options),
         zip_(zip),
-        lines_(work.path(), "lines", sort_memory, false),
+        lines_(work.path(), "lines", index_sort_memory, false),
         index_(work.file("index")),
         summary_(work.file("summary")),
         seeds_(work.file("seeds")),
@@ -118,10 +75,10 @@ class Package {
 
   Result<WaczWritten> finish() {
     ORBWEAVER_TRY(add_index());
-    ORBWEAVER_TRY(list("pages/pages.jsonl", seeds_.become(zip_, "pages/pages.jsonl", false)));
+    ORBWEAVER_TRY(list("pages/pages.jsonl", become_entry(seeds_, zip_, "pages/pages.jsonl", false)));
     // py-wacz takes no list without a page, but for the first.
     if (others_.bytes() > 0)
-      ORBWEAVER_TRY(list("pages/extraPages.jsonl", others_.become(zip_, "pages/extraPages.jsonl", false)));
+      ORBWEAVER_TRY(list("pages/extraPages.jsonl", become_entry(others_, zip_, "pages/extraPages.jsonl", false)));
     ORBWEAVER_TRY(add_description());
     auto whole = zip_.close();
     if (!whole) return tl::make_unexpected(whole.error());
@@ -172,9 +129,9 @@ class Package {
       ORBWEAVER_TRY(blocks.add(line));
     }
     ORBWEAVER_TRY(blocks.finish());
-    ORBWEAVER_TRY(list("indexes/index.cdx.gz", index_.become(zip_, "indexes/index.cdx.gz", true)));
+    ORBWEAVER_TRY(list("indexes/index.cdx.gz", become_entry(index_, zip_, "indexes/index.cdx.gz", true)));
     if (seeds_.bytes() == 0) ORBWEAVER_TRY(begin_pages(seeds_, "All Pages"));
-    return list("indexes/index.idx", summary_.become(zip_, "indexes/index.idx", false));
+    return list("indexes/index.idx", become_entry(summary_, zip_, "indexes/index.idx", false));
   }
 
   Result<void> list(const std::string& path, const Result<Hashed>& entry) {

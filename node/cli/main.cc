@@ -17,6 +17,7 @@
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
 #include "node/cli/health_command.h"
+#include "node/cli/index_command.h"
 #include "node/cli/manual.h"
 #include "node/cli/order_commands.h"
 #include "node/cli/report_command.h"
@@ -170,6 +171,7 @@ int run(int argc, char** argv) {
   add_doctor_command(app, code);
   add_report_commands(app, code);
   add_snapshot_commands(app, code);
+  add_index_command(app, code);
   add_tool_commands(app, code);
   add_graph_commands(app, code);
   add_export_commands(app, code);

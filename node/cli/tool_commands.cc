@@ -1,8 +1,6 @@
 #include "node/cli/tool_commands.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,9 +18,7 @@
 #include "node/tools/robots_command.h"
 #include "node/tools/sitemap_command.h"
 #include "node/tools/url_command.h"
-#include "node/url/surt.h"
 #include "ring/zmq_transport.h"
-#include "storage/warc.h"
 
 namespace orbweaver {
 
@@ -174,26 +170,6 @@ int sitemap(const ToolOptions& options) {
   return report.at("kind") == "unknown" ? static_cast<int>(ErrorCode::invalid_input) : 0;
 }
 
-// A sorted CDXJ index of all archives below a directory.
-int index(const std::string& directory, const std::string& out) {
-  std::vector<std::string> files;
-  std::error_code trouble;
-  for (auto at = std::filesystem::recursive_directory_iterator(directory, trouble);
-       !trouble && at != std::filesystem::recursive_directory_iterator(); at.increment(trouble))
-    if (const std::string path = at->path().string(); path.ends_with(".warc.gz")) files.push_back(path);
-  if (trouble) return failed({ErrorCode::invalid_input, "cannot read " + directory + ": " + trouble.message()});
-  if (files.empty()) return failed({ErrorCode::invalid_input, "there is no *.warc.gz below " + directory});
-  std::sort(files.begin(), files.end());
-  const auto key = [](std::string_view uri) {
-    const Result<CanonicalUrl> canonical = CanonicalUrl::parse(uri);
-    return canonical ? cdx_key(*canonical) : std::string(uri);
-  };
-  const auto lines = storage::write_cdxj(files, out, key);
-  if (!lines) return failed({ErrorCode::io, lines.error().message});
-  say("%llu captures of %zu files in %s\n", static_cast<unsigned long long>(*lines), files.size(), out.c_str());
-  return 0;
-}
-
 int settings(bool markdown, bool metrics) {
   if (markdown) {
     say_text(metrics ? metrics_markdown() : settings_markdown());
@@ -260,14 +236,6 @@ void add_tool_commands(CLI::App& app, int& code) {
       ->type_name("CIDR");
   command->add_flag("--json", options->as_json, "as JSON");
   command->callback([options, &code] { code = sitemap(*options); });
-
-  const auto directory = std::make_shared<std::string>("orbweaver-crawl");
-  const auto out = std::make_shared<std::string>();
-  command = app.add_subcommand("index", "writes a sorted CDXJ index of the archives below a directory");
-  command->add_option("directory", *directory, "where the *.warc.gz are")->capture_default_str();
-  command->add_option("--out", *out, "the index file [DIRECTORY/index.cdxj]")->type_name("FILE");
-  command->callback(
-      [directory, out, &code] { code = index(*directory, out->empty() ? *directory + "/index.cdxj" : *out); });
 
   const auto markdown = std::make_shared<bool>(false);
   const auto metrics = std::make_shared<bool>(false);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/archive/index_file.h"
 #include "storage/warc.h"
 #include "storage/warc_repair.h"
 #include "tests/fuzz/temp_file.h"
@@ -34,14 +35,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(open && open->captures <= open->done.records);
   file->close();
   const std::string index = temp.directory() + "/index";
-  const auto lines = st::write_cdxj({path}, index, [](std::string_view uri) { return std::string(uri); });
-  require(lines.has_value());
+  using orbweaver::archive::IndexForm;
+  const auto written =
+      orbweaver::archive::write_index({path}, index, IndexForm::cdxj, orbweaver::archive::IndexLayout::plain);
+  require(written.has_value());
   std::ifstream in(index, std::ios::binary);
   std::uint64_t found = 0;
   for (std::string line; std::getline(in, line); ++found) {
     const std::size_t object = line.find(" {");
     require(object != std::string::npos && nlohmann::json::accept(line.substr(object + 1)));
   }
-  require(found == *lines);
+  require(found == written->captures);
   return 0;
 }

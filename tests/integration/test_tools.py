@@ -1,5 +1,6 @@
 """The commands for people, and what a running peer tells over HTTP."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -179,6 +180,28 @@ class Tools(ring.Case):
         self.assertEqual(found, warcs.read_all(self.dir / "crawl"))
         self.assertIn(str(len(captures)), out)
         self.refused(ring.INVALID_INPUT, [str(self.dir / "nothing")], "index", self.dir / "nothing")
+
+        # A peer each, made one; and in blocks.
+        parts = []
+        for peer in sorted((self.dir / "crawl").glob("peer-*")):
+            told = json.loads(self.ok("index", peer, "--json"))
+            self.assertEqual(told["damaged"] + told["left_out"], 0)
+            parts.append(told["index"])
+        self.assertEqual(len(parts), 2)
+        merged = self.dir / "merged.cdxj"
+        self.ok("index", "--merge", *parts, "--out", merged)
+        self.assertEqual(merged.read_text(encoding="utf-8").splitlines(), lines)
+        self.ok("index", "--zipnum", self.dir / "crawl", "--out", self.dir / "blocks.idx")
+        with gzip.open(self.dir / "blocks.cdx.gz", "rt", encoding="utf-8") as blocks:
+            self.assertEqual(blocks.read().splitlines(), lines)
+        self.ok("index", "--cdx11", self.dir / "crawl")
+        head, *rows = (self.dir / "crawl" / "index.cdx").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(head, " CDX N b a m s k r M S V g")
+        self.assertEqual([row.split(" ")[:2] for row in rows], [line.split(" ")[:2] for line in captures])
+        self.assertEqual({len(row.split(" ")) for row in rows}, {11})
+        self.refused(ring.INVALID_INPUT, ["--out"], "index", "--merge", *parts)
+        self.refused(ring.INVALID_INPUT, ["another form"], "index", "--merge", *parts, self.dir / "crawl" / "index.cdx",
+                     "--out", merged)  # fmt: skip
 
     def test_ring_keys_differ(self):
         keys = {self.ok("ring-key").strip() for _ in range(5)}

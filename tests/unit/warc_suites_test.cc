@@ -110,18 +110,6 @@ TEST(WarcSuites, MutantsAreCutToTheirLastWholeRecord) {
   }
 }
 
-TEST(WarcSuites, IndexOfOtherToolsFiles) {
-  NEEDS_SUITE("warc/warcio");
-  const test::TempDir dir;
-  const auto key = [](std::string_view uri) { return std::string(uri.substr(0, uri.find(' '))); };
-  const std::vector<std::string> paths{suite_path("warc/wget-reference.warc.gz"),
-                                       suite_path("warc/stormcrawler-test.warc.gz"),
-                                       suite_path("warc/mutants/18-truncated-gzip.warc.gz")};
-  const auto lines = write_cdxj(paths, dir.file("x.cdxj"), key);
-  ASSERT_TRUE(lines) << lines.error().message;
-  EXPECT_GE(*lines, 20u);
-}
-
 // Bytes of real files changed, cut and doubled at random: the scan ends, and in time.
 TEST(WarcSuites, RandomDamageIsBorne) {
   NEEDS_SUITE("warc/mutants");

@@ -1,4 +1,4 @@
-// Our own WARC files: the writer's output, the state after a crash, the result of the repair, the content of the index.
+// Our own WARC files: the writer's output, the state after a crash, the result of the repair.
 #include "storage/warc.h"
 
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
@@ -461,65 +460,6 @@ TEST(WarcReader, PlainFilesWithLyingLengthsEndQuickly) {
   const ReadBack back = read_all(dir.file("x.warc"));
   EXPECT_GE(back.errors.size(), 5000u);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-}
-
-// The slow twin of a key: enough to check that lines are sorted by it.
-std::string reversed(std::string_view uri) { return std::string(uri.rbegin(), uri.rend()); }
-
-TEST(WarcCdxj, ChecklistW17_SortedAndOffsetsMatchMembers) {
-  const TempDir dir;
-  WarcConfig config = config_in(dir);
-  config.file_bytes = 2000;
-  auto writer = open_writer(config);
-  std::map<std::string, WarcPosition> positions;
-  for (int i = 0; i < 30; ++i) {
-    const std::string uri = "http://e/" + std::to_string(i * 7919 % 1000);
-    const auto where = writer->write(page(uri, noise(300, 5)), at_second(i));
-    ASSERT_TRUE(where);
-    positions[uri] = *where;
-  }
-  ASSERT_TRUE(writer->close());
-  std::vector<std::string> paths;
-  for (const std::string& name : names_in(config.directory)) paths.push_back(config.directory + "/" + name);
-  const auto lines = write_cdxj(paths, dir.file("index.cdxj"), reversed);
-  ASSERT_TRUE(lines) << lines.error().message;
-  EXPECT_EQ(*lines, 30u);
-
-  std::ifstream in(dir.file("index.cdxj"));
-  std::string last;
-  std::size_t count = 0;
-  for (std::string line; std::getline(in, line); ++count) {
-    EXPECT_LT(last, line);
-    last = line;
-    const auto json = nlohmann::json::parse(line.substr(line.find('{')));
-    const std::string url = json.at("url");
-    EXPECT_EQ(line.substr(0, line.find(' ')), reversed(url));
-    EXPECT_EQ(line.substr(line.find(' ') + 1, 15), "20260102000000 ");
-    const WarcPosition& position = positions.at(url);
-    EXPECT_EQ(json.at("offset"), std::to_string(position.offset));
-    EXPECT_EQ(json.at("length"), std::to_string(position.length));
-    EXPECT_EQ(json.at("filename"), position.file);
-    EXPECT_EQ(json.at("mime"), "text/html");
-    EXPECT_EQ(json.at("status"), "200");
-    EXPECT_EQ(json.at("digest"), sha1_label({noise(300, 5)}));
-    // The member alone, extracted from the file, is the record.
-    const std::string bytes = test::read_file(config.directory + "/" + position.file);
-    write_file(dir.file("member.warc.gz"), bytes.substr(position.offset, position.length));
-    const ReadBack member = read_all(dir.file("member.warc.gz"));
-    ASSERT_EQ(member.records.size(), 1u);
-    EXPECT_EQ(member.records[0].field("WARC-Target-URI"), url);
-  }
-  EXPECT_EQ(count, 30u);
-}
-
-TEST(WarcCdxj, MissingInputAndUnwritableOutputAreErrors) {
-  const TempDir dir;
-  EXPECT_FALSE(write_cdxj({dir.file("none.warc.gz")}, dir.file("x.cdxj"), reversed));
-  EXPECT_FALSE(fs::exists(dir.file("x.cdxj")));
-  EXPECT_FALSE(write_cdxj({}, dir.file("none/x.cdxj"), reversed));
-  const auto empty = write_cdxj({}, dir.file("x.cdxj"), reversed);
-  ASSERT_TRUE(empty);
-  EXPECT_EQ(*empty, 0u);
 }
 
 }  // namespace
