@@ -56,11 +56,6 @@ std::optional<Capture> capture_of(const storage::ScannedRecord& scanned, const s
   return capture;
 }
 
-ArchiveFile::ArchiveFile(std::string path, std::string name, int descriptor)
-    : path_(std::move(path)), name_(std::move(name)), descriptor_(descriptor) {}
-
-ArchiveFile::~ArchiveFile() { ::close(descriptor_); }
-
 Result<std::unique_ptr<ArchiveFile>> ArchiveFile::open(const std::string& path) {
   std::string finished = path;
   if (path.ends_with(open_ending)) finished.resize(path.size() - open_ending.size());
@@ -69,20 +64,18 @@ Result<std::unique_ptr<ArchiveFile>> ArchiveFile::open(const std::string& path) 
     descriptor = ::open(finished.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return failed("read", path);
   std::string name = std::filesystem::path(finished).filename().string();
-  return std::unique_ptr<ArchiveFile>(new ArchiveFile(path, std::move(name), descriptor));
+  return std::unique_ptr<ArchiveFile>(new ArchiveFile(std::move(name), std::make_shared<OpenFile>(descriptor, path)));
 }
 
 Result<CapturesRead> ArchiveFile::read(std::uint64_t keep, const std::function<Result<void>(const Capture&)>& take) {
   struct stat facts {};
-  if (::fstat(descriptor_, &facts) != 0) return failed("read", path_);
+  if (::fstat(file_->descriptor(), &facts) != 0) return failed("read", file_->path());
   const auto read_at = [this](std::uint64_t offset, char* to, std::uint64_t count) -> storage::Result<std::uint64_t> {
-    const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
-    if (got < 0)
-      return tl::make_unexpected(
-          storage::Error{storage::ErrorKind::io, "cannot read " + path_ + ": " + std::strerror(errno)});
-    return static_cast<std::uint64_t>(got);
+    const Result<std::size_t> got = file_->read(offset, to, static_cast<std::size_t>(count));
+    if (!got) return tl::make_unexpected(storage::Error{storage::ErrorKind::io, got.error().message});
+    return *got;
   };
-  storage::WarcScan scan(read_at, path_, static_cast<std::uint64_t>(facts.st_size));
+  storage::WarcScan scan(read_at, file_->path(), static_cast<std::uint64_t>(facts.st_size));
   CapturesRead read;
   storage::ScannedRecord scanned;
   for (;;) {
@@ -101,19 +94,6 @@ Result<CapturesRead> ArchiveFile::read(std::uint64_t keep, const std::function<R
     ++read.captures;
     ORBWEAVER_TRY(take(*capture));
   }
-}
-
-Result<void> ArchiveFile::copy(std::uint64_t bytes, const std::function<Result<void>(std::string_view)>& take) {
-  std::string piece(std::size_t{1} << 20, '\0');
-  for (std::uint64_t at = 0; at < bytes;) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(piece.size(), bytes - at);
-    const ssize_t got = ::pread(descriptor_, piece.data(), wanted, static_cast<off_t>(at));
-    if (got < 0) return failed("read", path_);
-    if (got == 0) return fail(ErrorCode::io, path_ + " became shorter while it was read");
-    ORBWEAVER_TRY(take(std::string_view(piece).substr(0, static_cast<std::size_t>(got))));
-    at += static_cast<std::uint64_t>(got);
-  }
-  return {};
 }
 
 }  // namespace orbweaver::archive

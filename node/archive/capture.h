@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/archive/byte_view.h"
 #include "node/base.h"
 #include "storage/warc_scan.h"
 
@@ -43,20 +44,18 @@ class ArchiveFile {
  public:
   // A name that ends in ".open" stands for the finished file too. Errors: io.
   static Result<std::unique_ptr<ArchiveFile>> open(const std::string& path);
-  ~ArchiveFile();
   ArchiveFile(const ArchiveFile&) = delete;
 
   const std::string& name() const { return name_; }  // without directory, and without ".open"
   // All captures in order, with at most `keep` bytes of each block. Errors: io, and that of `take`.
   Result<CapturesRead> read(std::uint64_t keep, const std::function<Result<void>(const Capture&)>& take);
-  // The file's first bytes, a piece at a time. Errors: io, also when it is shorter; and that of `take`.
-  Result<void> copy(std::uint64_t bytes, const std::function<Result<void>(std::string_view)>& take);
+  const std::shared_ptr<const OpenFile>& file() const { return file_; }
 
  private:
-  ArchiveFile(std::string path, std::string name, int descriptor);
-  std::string path_;
+  ArchiveFile(std::string name, std::shared_ptr<const OpenFile> file)
+      : name_(std::move(name)), file_(std::move(file)) {}
   std::string name_;
-  int descriptor_;
+  std::shared_ptr<const OpenFile> file_;
 };
 
 }  // namespace orbweaver::archive

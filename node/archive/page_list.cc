@@ -1,7 +1,7 @@
 #include "node/archive/page_list.h"
 
-#include "node/archive/zip_file.h"
 #include "node/charset/charset.h"
+#include "node/digest/sha256.h"
 #include "node/html/main_text.h"
 #include "node/http/http_message.h"
 
@@ -36,7 +36,7 @@ std::optional<nlohmann::ordered_json> page_of(const Capture& capture) {
   if (capture.status != "200" || (capture.mime != "text/html" && capture.mime != "application/xhtml+xml"))
     return std::nullopt;
   const std::string title = title_of(capture);
-  return nlohmann::ordered_json{{"id", hash_of(capture.url + " " + capture.date).sha256.substr(0, 32)},
+  return nlohmann::ordered_json{{"id", sha256_of(capture.url + " " + capture.date).substr(0, 32)},
                                 {"url", capture.url},
                                 {"ts", capture.date},
                                 {"title", title.empty() ? capture.url : title},

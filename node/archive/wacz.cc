@@ -11,6 +11,7 @@
 #include "node/archive/page_list.h"
 #include "node/archive/replay_key.h"
 #include "node/archive/spool.h"
+#include "node/digest/sha256.h"
 #include "node/sort/external_sort.h"
 #include "node/system/private_file.h"
 #include "node/try.h"
@@ -68,9 +69,7 @@ class Package {
     if (read->end == 0) return {};
     ++written_.files;
     const std::string name = "archive/" + (*file)->name();
-    ORBWEAVER_TRY(zip_.begin(name, read->end, true));
-    ORBWEAVER_TRY((*file)->copy(read->end, [this](std::string_view piece) { return zip_.write(piece); }));
-    return list(name, zip_.end());
+    return list(name, zip_.add_file(name, (*file)->file(), read->end));
   }
 
   Result<WaczWritten> finish() {
@@ -116,7 +115,7 @@ class Package {
       return summary_.add(block.first + " " +
                           text_of({{"offset", block.offset},
                                    {"length", block.bytes.size()},
-                                   {"digest", "sha256:" + hash_of(block.bytes).sha256},
+                                   {"digest", "sha256:" + sha256_of(block.bytes)},
                                    {"filename", "index.cdx.gz"}}) +
                           "\n");
     });
@@ -151,7 +150,7 @@ class Package {
     package["created"] = date_of(options_.created);
     package["resources"] = resources_;
     const std::string text = text_of(package, 2) + "\n";
-    const std::string hash = "sha256:" + hash_of(text).sha256;
+    const std::string hash = "sha256:" + sha256_of(text);
     ordered_json digest = {{"path", "datapackage.json"}, {"hash", hash}};
     if (options_.key != nullptr) {
       const auto signature = options_.key->sign(hash);
@@ -183,40 +182,44 @@ class Package {
   WaczWritten written_;
 };
 
-}  // namespace
-
-Result<WaczWritten> write_wacz(const std::vector<std::string>& warc_files, const std::string& path,
-                               const WaczOptions& options) {
-  const auto work = WorkDirectory::make(path + ".work");
-  if (!work) return tl::make_unexpected(work.error());
-  auto zip = ZipFile::create(path, options.created);
-  if (!zip) return tl::make_unexpected(zip.error());
-  Package package(options, **zip, **work);
+Result<WaczWritten> fill(const std::vector<std::string>& warc_files, const std::string& path,
+                         const WaczOptions& options, const WorkDirectory& work, ZipFile& zip) {
+  Package package(options, zip, work);
   for (const std::string& file : warc_files) ORBWEAVER_TRY(package.add_warc(file));
   if (package.captures() == 0)
     return fail(ErrorCode::invalid_input, "no archive file of " + path + " has a response in it");
   return package.finish();
 }
 
-Result<std::size_t> write_ring_package(const std::string& directory, const std::string& title, Time created) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), last; !error && at != last; at.increment(error))
-    if (std::string name = at->path().filename().string(); name.ends_with(wacz_ending))
-      names.push_back(std::move(name));
-  if (error) return fail(ErrorCode::io, "cannot read " + directory + ": " + error.message());
-  if (names.empty()) return fail(ErrorCode::invalid_input, "there is no *.wacz in " + directory);
-  std::sort(names.begin(), names.end());
+}  // namespace
+
+Result<WaczWritten> write_wacz(const std::vector<std::string>& warc_files, const std::string& path,
+                               const WaczOptions& options) {
+  const auto work = WorkDirectory::make(path + ".work");
+  if (!work) return tl::make_unexpected(work.error());
+  const auto zip = ZipFile::create(path, options.created);
+  if (!zip) return tl::make_unexpected(zip.error());
+  return fill(warc_files, path, options, **work, **zip);
+}
+
+Result<WaczWritten> view_wacz(const std::vector<std::string>& warc_files, const std::string& path,
+                              const WaczOptions& options, ByteView& view) {
+  const auto work = WorkDirectory::make(path + ".work");
+  if (!work) return tl::make_unexpected(work.error());
+  const auto zip = ZipFile::create_view((*work)->file("view"), options.created, view);
+  if (!zip) return tl::make_unexpected(zip.error());
+  return fill(warc_files, path, options, **work, **zip);
+}
+
+std::string ring_package(const std::vector<PackageOfRing>& packages, const std::string& title, Time created) {
   ordered_json resources = ordered_json::array();
   ordered_json preloaded = ordered_json::array();
-  for (const std::string& name : names) {
-    const Result<Hashed> package = hash_of_file(directory + "/" + name);
-    if (!package) return tl::make_unexpected(package.error());
+  for (const auto& [name, package] : packages) {
     const std::string id = name.substr(0, name.size() - std::strlen(wacz_ending));
     resources.push_back({{"name", name},
                          {"path", name},
-                         {"hash", "sha256:" + package->sha256},
-                         {"bytes", package->bytes},
+                         {"hash", "sha256:" + package.sha256},
+                         {"bytes", package.bytes},
                          {"crawlId", id}});
     preloaded.push_back({{"name", name}});
   }
@@ -225,8 +228,25 @@ Result<std::size_t> write_ring_package(const std::string& directory, const std::
   ring["resources"] = resources;
   // ReplayWeb.page asks at most three packages for a page without this.
   ring["preloadResources"] = preloaded;
-  ORBWEAVER_TRY(write_whole(directory + "/ring.json", text_of(ring, 2) + "\n", Durability::process));
-  return names.size();
+  return text_of(ring, 2) + "\n";
+}
+
+Result<std::size_t> write_ring_package(const std::string& directory, const std::string& title, Time created) {
+  std::vector<PackageOfRing> packages;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), last; !error && at != last; at.increment(error))
+    if (std::string name = at->path().filename().string(); name.ends_with(wacz_ending))
+      packages.push_back({.name = std::move(name), .package = {}});
+  if (error) return fail(ErrorCode::io, "cannot read " + directory + ": " + error.message());
+  if (packages.empty()) return fail(ErrorCode::invalid_input, "there is no *.wacz in " + directory);
+  std::sort(packages.begin(), packages.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (PackageOfRing& one : packages) {
+    Result<Hashed> package = hash_of_file(directory + "/" + one.name);
+    if (!package) return tl::make_unexpected(package.error());
+    one.package = std::move(*package);
+  }
+  ORBWEAVER_TRY(write_whole(directory + "/ring.json", ring_package(packages, title, created), Durability::process));
+  return packages.size();
 }
 
 }  // namespace orbweaver::archive

@@ -39,6 +39,18 @@ struct WaczWritten {
 Result<WaczWritten> write_wacz(const std::vector<std::string>& warc_files, const std::string& path,
                                const WaczOptions& options);
 
+// The same, byte for byte, without copying the archive: `view` gets what the package has of WARC files as places in
+// them. Besides these it takes an unnamed file in the directory of `path` while the view is there.
+Result<WaczWritten> view_wacz(const std::vector<std::string>& warc_files, const std::string& path,
+                              const WaczOptions& options, ByteView& view);
+
+struct PackageOfRing {
+  std::string name;  // ends in wacz_ending
+  Hashed package;
+};
+// The text of ring.json.
+std::string ring_package(const std::vector<PackageOfRing>& packages, const std::string& title, Time created);
+
 // Writes DIRECTORY/ring.json over all packages in the directory ("multi-wacz-package", webrecorder/specs#135). Returns
 // how many there are. Errors: invalid_input when there is none; io.
 Result<std::size_t> write_ring_package(const std::string& directory, const std::string& title, Time created);

@@ -20,6 +20,7 @@
 #include "node/cli/index_command.h"
 #include "node/cli/manual.h"
 #include "node/cli/order_commands.h"
+#include "node/cli/replay_command.h"
 #include "node/cli/report_command.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
@@ -172,6 +173,7 @@ int run(int argc, char** argv) {
   add_report_commands(app, code);
   add_snapshot_commands(app, code);
   add_index_command(app, code);
+  add_replay_command(app, code);
   add_tool_commands(app, code);
   add_graph_commands(app, code);
   add_export_commands(app, code);

@@ -22,6 +22,7 @@
 #include "node/cli/ring_commands.h"
 #include "node/config/settings_table.h"
 #include "node/crawl/peer_words.h"
+#include "node/digest/sha256.h"
 #include "node/errors/storage_error.h"
 #include "node/settings/endpoint.h"
 #include "node/settings/units.h"

@@ -4,18 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "node/archive/wacz.h"
-#include "node/cli/archived_pages.h"
+#include "node/cli/peer_archive.h"
 #include "node/cli/peer_directories.h"
-#include "node/crawl/meta_names.h"
-#include "node/errors/storage_error.h"
 #include "node/system/clock.h"
 #include "node/terminal/say.h"
 #include "node/try.h"
-#include "storage/rocks_kv.h"
-#include "storage/store.h"
 
 namespace orbweaver {
 
@@ -30,31 +25,6 @@ struct WaczCommand {
   bool join = false;
   bool as_json = false;
 };
-
-struct PeerFacts {
-  std::string id;
-  std::set<std::string, std::less<>> seeds;
-};
-
-// From the store, which a running peer may have open.
-Result<PeerFacts> facts_of(const std::string& peer) {
-  storage::RocksConfig config;
-  config.directory = peer + "/store";
-  config.look_only = true;
-  const auto kv = storage::open_rocks(config);
-  if (!kv) return tl::make_unexpected(error_of(kv.error()));
-  auto store = storage::Store::open(**kv);
-  if (!store) return tl::make_unexpected(error_of(store.error()));
-  const auto id = store->meta(meta_name::peer);
-  if (!id) return tl::make_unexpected(error_of(id.error()));
-  const auto seeds = store->meta(meta_name::seeds);
-  if (!seeds) return tl::make_unexpected(error_of(seeds.error()));
-  PeerFacts facts{.id = id->value_or(""), .seeds = {}};
-  if (facts.id.empty()) return fail(ErrorCode::unreachable, peer + " has never been a peer of a ring");
-  std::istringstream lines(seeds->value_or(""));
-  for (std::string line; std::getline(lines, line);) facts.seeds.insert(std::move(line));
-  return facts;
-}
 
 Result<void> make_directory(const std::string& path) {
   std::error_code error;
@@ -93,17 +63,15 @@ Result<void> write_packages(const WaczCommand& options, const std::string& out, 
   }
   ORBWEAVER_TRY(make_directory(out));
   for (const std::string& peer : *peers) {
-    const auto facts = facts_of(peer);
-    if (!facts) return tl::make_unexpected(facts.error());
-    const auto files = archive_files(peer);
-    if (!files) return tl::make_unexpected(files.error());
+    const auto archived = peer_archive(peer);
+    if (!archived) return tl::make_unexpected(archived.error());
     const archive::WaczOptions wacz{.title = options.title.empty() ? peer : options.title,
                                     .description = options.description,
-                                    .seeds = facts->seeds,
+                                    .seeds = archived->seeds,
                                     .key = key ? &*key : nullptr,
                                     .created = now};
-    const std::string path = out + "/orbweaver-" + facts->id.substr(0, 8) + archive::wacz_ending;
-    const auto written = archive::write_wacz(*files, path, wacz);
+    const std::string path = out + "/" + package_name(*archived);
+    const auto written = archive::write_wacz(archived->files, path, wacz);
     if (!written && written.error().code == ErrorCode::invalid_input) {
       say_aside(written.error().message + "\n");
       continue;

@@ -12,6 +12,8 @@ const char* reason_phrase(unsigned status) {
       return "OK";
     case 204:
       return "No Content";
+    case 206:
+      return "Partial Content";
     case 301:
       return "Moved Permanently";
     case 302:
@@ -44,6 +46,8 @@ const char* reason_phrase(unsigned status) {
       return "Content Too Large";
     case 414:
       return "URI Too Long";
+    case 416:
+      return "Range Not Satisfiable";
     case 421:
       return "Misdirected Request";
     case 429:
@@ -63,7 +67,8 @@ const char* reason_phrase(unsigned status) {
 
 std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t max_requests) {
   auto fields = answer.fields;
-  if (answer.status != 204 && !answer.more) fields.emplace_back("Content-Length", std::to_string(answer.body.size()));
+  if (answer.status != 204 && !answer.more)
+    fields.emplace_back("Content-Length", std::to_string(answer.content ? answer.content->bytes : answer.body.size()));
   if (kept_seconds.empty()) {
     fields.emplace_back("Connection", "close");
   } else {

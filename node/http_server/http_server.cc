@@ -46,6 +46,7 @@ constexpr Milliseconds kept_min{200};
 // would reset the connection, and the client could lose the answer.
 constexpr Milliseconds max_linger{1000};
 constexpr std::size_t max_linger_bytes = 256u << 10;
+constexpr std::uint64_t content_piece_bytes = 256u << 10;
 constexpr std::string_view go_ahead = "HTTP/1.1 100 Continue\r\n\r\n";
 
 class Connection;
@@ -205,7 +206,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
         kept ? std::to_string(std::chrono::duration_cast<std::chrono::seconds>(shared_.config.max_idle).count()) : "";
     out_ = answer_head(answer_, kept_for, shared_.config.max_requests);
     const bool with_body = head_.method != "HEAD" && answer_.status != 204 && answer_.status != 304;
-    if (!with_body) answer_.more = nullptr;
+    if (!with_body) {
+      answer_.more = nullptr;
+      answer_.content.reset();
+    }
+    content_sent_ = 0;
     limit(shared_.config.max_answer);
     const std::array<net::const_buffer, 2> buffers = {net::buffer(out_),
                                                       net::buffer(with_body ? answer_.body : no_body_)};
@@ -248,9 +253,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
+  // The next piece of a body that is read meanwhile.
+  void send_content() {
+    const std::uint64_t left = answer_.content->bytes - content_sent_;
+    try {
+      auto piece = answer_.content->read(content_sent_, static_cast<std::size_t>(std::min(left, content_piece_bytes)));
+      if (!piece || piece->empty()) return close();
+      out_ = std::move(*piece);
+    } catch (const std::exception&) {
+      return close();
+    }
+    content_sent_ += out_.size();
+    limit(shared_.config.max_answer);
+    net::async_write(socket_, net::buffer(out_), [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->close();
+      self->sent();
+    });
+  }
+
   void sent() {
     if (closed_) return;
     if (answer_.more) return go_on_sending();
+    if (answer_.content && content_sent_ < answer_.content->bytes) return send_content();
     answer_ = HttpAnswer{};
     if (!last_) {
       become_idle();
@@ -330,12 +354,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool begun_ = false;  // the first byte of a request has arrived
   bool last_ = false;   // its answer ends the connection
   std::size_t requests_ = 0;
+  std::uint64_t content_sent_ = 0;
   std::size_t left_to_forget_ = 0;
   std::optional<RequestReader> reader_;
   RequestHead head_;
   HttpAnswer answer_;
   std::string bytes_;  // read, but not used yet
-  std::string out_;    // the head of the answer
+  std::string out_;    // the head of the answer, or a piece of its body
   const std::string no_body_;
   std::array<char, chunk_bytes> chunk_{};
 };

@@ -5,7 +5,7 @@
 // for a new client: one that got its last answer, else the oldest that waits for a request, else the oldest of all. The
 // latter two are never closed in their first 200 ms; until then new clients wait in the system's queue. Bodies of
 // requests are read up to `max_body_bytes`; with 0 they are not read, and such a connection is answered and closed.
-// Ranges are not supported.
+// Ranges: byte_range.h.
 //
 // Memory: a few KB per connection, plus its answer. Thread rule: open(), serve(), stop() and the destructor by one
 // thread. The handler runs on the server's `threads`, in parallel if there are several.
@@ -26,6 +26,13 @@
 
 namespace orbweaver {
 
+// A body that is read as the client takes it, in pieces: memory holds one. On an error the connection ends before the
+// client has all. `read`: on a thread of the server, whose other clients wait meanwhile.
+struct HttpContent {
+  std::uint64_t bytes = 0;
+  std::function<Result<std::string>(std::uint64_t offset, std::size_t bytes)> read;
+};
+
 struct HttpAnswer {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> fields{};  // without Content-Length and Connection
@@ -40,6 +47,7 @@ struct HttpAnswer {
   // returns is sent; nothing: the connection ends. It must not block for long. Beyond max_streams of these, a client
   // gets 503.
   std::function<std::optional<std::string>()> more{};
+  std::optional<HttpContent> content{};  // in place of `body`
   std::chrono::milliseconds every{1000};
 };
 
@@ -58,7 +66,7 @@ struct HttpServerConfig {
   std::chrono::milliseconds max_idle{5000};      // from an answer, or the connection's start, to a request's first byte
   std::chrono::milliseconds max_head{5000};      // from there to the end of its head and body
   std::chrono::milliseconds max_later{40'000};   // until an answer that comes later is there
-  std::chrono::milliseconds max_answer{10'000};  // until the client has it, or a piece of `more`; without the wait
+  std::chrono::milliseconds max_answer{10'000};  // until the client has it, or a piece; without the wait
 };
 
 class HttpServer {

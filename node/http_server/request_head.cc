@@ -68,6 +68,8 @@ RequestHead RequestReader::take() const {
   if (const auto host = request.find(http::field::host); host != request.end()) head.host = text_of(host->value());
   head.accept_encoding = text_of(request[http::field::accept_encoding]);
   head.authorization = text_of(request[http::field::authorization]);
+  // Answers have no validators, so no If-Range can match one, and its range does not apply (RFC 9110, 13.1.5).
+  if (request.count(http::field::if_range) == 0) head.range = text_of(request[http::field::range]);
   head.http_1_0 = request.version() == 10;
   head.keep_alive = request.keep_alive();
   head.body_follows = !parser_->parser.is_done();

@@ -16,6 +16,7 @@ struct RequestHead {
   std::optional<std::string> host;  // the Host field; nothing when there is none
   std::string accept_encoding;      // "gzip, br"; empty when there is none
   std::string authorization;        // "Bearer 0123"; empty when there is none
+  std::string range;                // "bytes=0-99"; empty when there is none, or none that applies (If-Range)
   bool http_1_0 = false;            // otherwise 1.1
   bool keep_alive = false;          // the connection may serve another request (RFC 9112, 9.3)
   bool body_follows = false;

@@ -1,16 +1,15 @@
 #include "node/snapshot/snapshot_files.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <set>
 #include <system_error>
+
+#include "node/digest/sha256.h"
 
 namespace orbweaver {
 
@@ -20,33 +19,6 @@ namespace {
 
 constexpr std::size_t read_bytes = 1u << 20;
 
-// SHA-256 of bytes that come in pieces. OpenSSL always has it.
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    must(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-  }
-  void add(const void* bytes, std::size_t size) { must(EVP_DigestUpdate(context_.get(), bytes, size) == 1); }
-  std::string hex() {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    must(EVP_DigestFinal_ex(context_.get(), digest, &size) == 1);
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) {
-      text += digits[digest[i] >> 4u];
-      text += digits[digest[i] & 15u];
-    }
-    return text;
-  }
-
- private:
-  static void must(bool good) {
-    if (!good) std::abort();
-  }
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
-};
-
 Result<std::string> digest_of(const std::string& path, const std::atomic<bool>& stop) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   if (file == nullptr) return fail(ErrorCode::io, "cannot read " + path + ": " + std::strerror(errno));
@@ -54,7 +26,7 @@ Result<std::string> digest_of(const std::string& path, const std::atomic<bool>& 
   std::vector<char> bytes(read_bytes);
   for (std::size_t got = 0; (got = std::fread(bytes.data(), 1, bytes.size(), file.get())) > 0;) {
     if (stop) return fail(ErrorCode::io, "the process ends");
-    digest.add(bytes.data(), got);
+    digest.add({bytes.data(), got});
   }
   if (std::ferror(file.get()) != 0) return fail(ErrorCode::io, "cannot read " + path + ": " + std::strerror(errno));
   return digest.hex();
@@ -75,12 +47,6 @@ Result<std::vector<std::string>> names_below(const std::string& directory) {
 }
 
 }  // namespace
-
-std::string sha256_of(std::string_view text) {
-  Sha256 digest;
-  digest.add(text.data(), text.size());
-  return digest.hex();
-}
 
 Result<std::vector<SnapshotFile>> list_files(const std::string& directory, bool digests,
                                              const std::atomic<bool>& stop) {

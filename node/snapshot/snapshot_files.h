@@ -12,8 +12,6 @@
 
 namespace orbweaver {
 
-std::string sha256_of(std::string_view text);
-
 // All regular files below the directory, by name; with their digests if wanted. One read of each: 1 s for about 0.4 GB.
 // `stop`: an error soon after it is set. Errors name the file.
 Result<std::vector<SnapshotFile>> list_files(const std::string& directory, bool digests, const std::atomic<bool>& stop);

@@ -12,6 +12,9 @@ namespace orbweaver {
 inline constexpr const char* crawler_program = "orbweaver";
 inline constexpr const char* lab_program = "orbweaver-lab";
 
+// The directory of this process's program, links resolved. Errors: io.
+Result<std::string> program_directory();
+
 // The path of the program with that name in the directory of this process's program, links resolved. Errors (io): it
 // does not exist or is not executable; the message says where it was expected and what to do.
 Result<std::string> program_beside(const std::string& name);

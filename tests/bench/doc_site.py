@@ -50,6 +50,12 @@ SETS = {
         "policy.docs.test": ("debian-policy", "/usr/share/doc/debian-policy/policy.html"),
         "reference.docs.test": ("developers-reference", "/usr/share/developers-reference"),
     },
+    # Pages with styles, scripts and pictures.
+    "pictures": {
+        "sqlite.docs.test": ("sqlite3-doc", "/usr/share/doc/sqlite3"),
+        "postgresql.docs.test": ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html"),
+        "policy.docs.test": ("debian-policy", "/usr/share/doc/debian-policy/policy.html"),
+    },
     "quick": {
         "git.docs.test": ("git-doc", "/usr/share/doc/git/html"),
         "policy.docs.test": ("debian-policy", "/usr/share/doc/debian-policy/policy.html"),

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "node/digest/sha256.h"
 #include "node/snapshot/snapshot_files.h"
 #include "node/snapshot/snapshot_talk.h"
 #include "tests/unit/temp_dir.h"
