@@ -125,6 +125,8 @@ Result<void> Ending::hear(const Step& step, const ring::PeerId& from, const ring
     round_.reset();
     return reopen(step);
   }
+  // The process ends for another reason: whether its state is that of the end, its next life knows.
+  if (lifecycle_->ending() && !lifecycle_->crawl_finished()) return {};
   if (own.starting && !own.holds_nothing && !lifecycle_->ending()) return {};  // the question is repeated
   std::string why = objection(from, finish, own);
   if (!why.empty()) {
@@ -218,8 +220,8 @@ Result<void> Ending::take_back(const Step& step, const std::string& why) {
 
 // Why an end that was proposed is none; empty: nothing is in the way.
 std::string Ending::obstacle(Time now, const Own& own) const {
-  if (lifecycle_->stopping() || lifecycle_->leaving()) return "this peer goes";
   if (!round_->own) return end_->known() && undisturbed(own) ? "" : "this peer has new work";
+  if (lifecycle_->stopping() || lifecycle_->leaving()) return "this peer goes";
   if (!same_state(*round_->own, own.reply())) return "this peer has new work";
   return round_->members == members_->others() && lowest() && complete(now) ? "" : "the members have changed";
 }
@@ -228,9 +230,9 @@ Result<void> Ending::go_on(const Step& step, const Own& own) {
   Round& round = *round_;
   if (round.decided) return tell(step);
   const bool agreed_alone = !round.own && end_->agreed();
-  const bool goes = lifecycle_->stopping() || lifecycle_->leaving();
-  if (agreed_alone && (!end_->knows(round.end.by, round.end.wave) || !lowest() || goes)) {
-    round_.reset();  // others may know how far that end is, and this peer's next life asks again
+  const bool not_its_own = agreed_alone && (!end_->knows(round.end.by, round.end.wave) || !lowest());
+  if (not_its_own || (!round.own && lifecycle_->stopping())) {
+    round_.reset();  // others may know how far that end is, or this peer's next life asks again
     return {};
   }
   if (!round.own && own.starting) {  // it stood still; the decision stays
@@ -308,10 +310,9 @@ Result<void> Ending::resolve(const Step& step, const Own& own) {
                      step.out);
     return {};
   }
-  if (!decided) {
-    if (lifecycle_->stopping() || lifecycle_->leaving()) return {};
-    end_->release();
-  }
+  // One that leaves asks too: until the end is decided or taken back its partitions cannot go.
+  if (lifecycle_->stopping()) return {};
+  if (!decided) end_->release();
   begin(*end_->known(), std::nullopt);
   return {};
 }

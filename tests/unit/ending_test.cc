@@ -296,6 +296,37 @@ TEST_F(EndingTest, APeerThatGoesKeepsWhatItAgreedTo) {
   EXPECT_FALSE(rig_.lifecycle.crawl_finished());
 }
 
+// Refused by a peer that had ended, it exits. Its objection would take back an end that others have ended by.
+TEST_F(EndingTest, APeerWhoseProcessEndsForAnotherReasonSaysNothingToAnEnd) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  Exit refused;
+  refused.code = 4;
+  rig_.lifecycle.say_goodbye(refused, rig_.now + seconds(1));
+  own_.starting = true;
+  own_.rests = false;
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::decided)));
+  EXPECT_TRUE(rig_.sent<ring::FinishAck>().empty());
+  EXPECT_TRUE(rig_.end.agreed());
+}
+
+// Its partitions cannot go before the end is decided, and the others wait for its word: so it asks them.
+TEST_F(EndingTest, TheLowestBringsItsAgreementAlsoWhenItLeaves) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  ASSERT_TRUE(rig_.lifecycle.leave(rig_.now + std::chrono::minutes(10)));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::proposed, rig_id(2)}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.end.announced());
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::decided, rig_id(2)}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
 TEST_F(EndingTest, NewWorkAfterARestartTakesTheEndBack) {
   storage::Commit commit;
   rig_.end.remember(ring::Finish{1, "all done", {}}, commit);
