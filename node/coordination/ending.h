@@ -7,10 +7,10 @@
 //   taken back   one has work, or the members have changed: all go on, and the waves begin again
 //
 // What a peer knows of an end is on its disk, also the finder's own, before it proposes it. The lowest that knows of a
-// decision, or that has agreed while the finder is away, proposes that end once more, so no peer waits for others that
-// have ended. It decides what it has only agreed to when no member is waited for. The rest ask the lowest how far the
-// end is. A peer that was cut off for so long that others ended without it has another state: it does not end with
-// them.
+// decision, or that has agreed while the finder is away, proposes that end once more, also when it leaves, so no peer
+// waits for others that have ended. It decides what it has only agreed to when no member is waited for. The rest ask
+// the lowest how far the end is. A process that ends for another reason says nothing to an end. A peer that was cut off
+// for so long that others ended without it has another state: it does not end with them.
 //
 // Under a limit of pages, the waves also bring what each peer may fetch. Thread rule: one owner (the peer's loop).
 #pragma once

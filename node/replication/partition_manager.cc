@@ -300,7 +300,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         break;
       case ring::TransferKind::hand_off:
         later = later || !view.owns(partition);
-        if (!later) offered_.insert(partition);
+        if (!later && !holds(partition)) offered_.insert(partition);
         break;
       case ring::TransferKind::return_:
       case ring::TransferKind::release: {

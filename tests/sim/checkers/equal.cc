@@ -1,7 +1,8 @@
 // Copies agree at the end (contract, 1; decision 26, 8): each record that any disk has is on the disk of the holder of
 // its partition, joined with all others; with replicas it is on another disk, too, as the holder has it. Holders are
 // those of the largest tenures. Lost disks have been replaced by then, but for one that was lost as the crawl ended.
-// Sides that may end alone end the check.
+// Sides that may end alone end the check. A
+// peer that leaves while the crawl ends has handed its copies over, or was about to.
 #include <algorithm>
 #include <map>
 
@@ -20,8 +21,9 @@ class Equal final : public Checker {
   void ended(World& world) override {
     if (world.sides_may_end_alone()) return;
     if (!read(world)) return;
-    const auto finished = std::count_if(world.peers().begin(), world.peers().end(),
-                                        [](const SimPeer& peer) { return peer.exit && peer.exit->finished; });
+    const auto finished = std::count_if(world.peers().begin(), world.peers().end(), [](const SimPeer& peer) {
+      return peer.exit && peer.exit->finished && !peer.leaving;
+    });
     const bool alone = world.stats().faults.contains("an end of another side");
     const bool copied =
         world.parameters().settings.replicas > 1 && finished > 1 && !alone && !world.disk_lost_as_it_ended();
