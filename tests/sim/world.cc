@@ -392,14 +392,6 @@ void World::begin_ending() {
     if (peer.copy && peer.status == Status::up) schedule(now_, [this, number = peer.number] { end_copy(number); });
 }
 
-void World::end_copy(std::size_t number) {
-  if (peers_[number].status != Status::up) return;
-  take_down(number);
-  peers_[number].status = Status::gone;
-  peers_[number].kv->wipe();
-  recount(peers_[number]);
-}
-
 void World::exited(std::size_t number, const Exit& exit) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
@@ -418,7 +410,10 @@ void World::exited(std::size_t number, const Exit& exit) {
     return;
   }
   const bool failed = exit.code != 0 && peer.disk_fault.has_value();
-  if (failed) note_single_copies(peer);
+  // A stop waits a few seconds for what only this peer knows (lifecycle.h), and another may be down for longer.
+  const bool another_is_down =
+      std::any_of(peers_.begin(), peers_.end(), [](const SimPeer& other) { return other.status == Status::down; });
+  if (failed || (!exit.finished && !peer.leaving && another_is_down)) note_single_copies(peer);
   take_down(number, failed);
   if (failed) return disk_failed(number);
   peer.status = Status::gone;

@@ -282,6 +282,14 @@ void World::disk_failed(std::size_t number) {
   schedule(now_ + peer.disk_back.value_or(Duration{}), [this, number] { start(number); });
 }
 
+void World::end_copy(std::size_t number) {
+  if (peers_[number].status != Status::up) return;
+  take_down(number);
+  peers_[number].status = Status::gone;
+  peers_[number].kv->wipe();
+  recount(peers_[number]);
+}
+
 // Counts the content of the store of a peer that is down.
 void World::recount(SimPeer& peer) {
   auto store = storage::Store::open(*peer.kv);

@@ -4,6 +4,7 @@
 // but for what follows from peers that ended before it.
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "node/crawl/event_log.h"
 #include "tests/sim/checkers/checkers.h"
@@ -257,15 +258,18 @@ class Bounded final : public Checker {
 
   void exited(World& world, std::size_t number, const Exit& exit) override {
     if (!exit.finished) return;
-    // What waits for a peer that is down, or ended before this one, may wait still. So may what a process began to fill
-    // when an end was agreed already, and what a peer that leaves was handing over then.
+    // What waits for a peer that is down, counts as down here, or ended before this one, may wait still. So may what a
+    // process began to fill when an end was agreed already, and what a peer that leaves was handing over then.
     const std::vector<SimPeer>& peers = world.peers();
     const bool others_are_up = std::all_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
       return other.number == number || (other.status == Status::up && world.now() - other.started > lately) ||
              (other.exit && !other.exit->finished);
     });
+    const nlohmann::json status = peers[number].core->own_status();
+    const bool counts_one_as_down = std::any_of(status["members"].begin(), status["members"].end(),
+                                                [](const nlohmann::json& member) { return member["state"] == "down"; });
     const bool one_leaves = std::any_of(peers.begin(), peers.end(), [](const SimPeer& one) { return one.leaving; });
-    look(world, peers[number], others_are_up && !one_leaves && !world.sides_may_end_alone());
+    look(world, peers[number], others_are_up && !counts_one_as_down && !one_leaves && !world.sides_may_end_alone());
   }
 
   // The sender sorts its batches again.

@@ -96,11 +96,12 @@ class Ends final : public Checker {
     return store.has_value();
   }
 
-  // Nobody is there to hand over to.
+  // Nobody is there to hand over to. Where another cannot be heard, this peer may not know yet that it stays: it was
+  // leaving before it was started again.
   static bool alone(World& world, std::size_t number) {
     return std::none_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& other) {
       return other.number != number && other.status == Status::up && !other.leaving && has_joined(other) &&
-             !presumed_dead(world, number, other.number);
+             world.cut_between(other.number, number) == nullptr && !presumed_dead(world, number, other.number);
     });
   }
 
