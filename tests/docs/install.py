@@ -81,7 +81,7 @@ def check(prefix, tell):
     for words, text in commands_of(program):
         if words and f"\n.SS {' '.join(words)}\n" not in shown:
             tell(f"the manual page has no section for: {' '.join(words)}")
-        for flag in re.findall(r"^  (?:-\w,)?(--[a-z][a-z-]*)", text, re.MULTILINE):
+        for flag in re.findall(r"^  (?:-\w,)?(--[a-z][a-z0-9-]*)", text, re.MULTILINE):
             entry = rf"(?m)^(?:-\w, )?(?:--[\w-]+, )*{flag}\b"
             if flag != "--help" and flag not in HIDDEN and not re.search(entry, shown):
                 tell(f"the manual page has no entry for: {' '.join(words)} {flag}")

@@ -160,7 +160,7 @@ class Tools(ring.Case):
         self.assertIn("absent", err)
 
     def test_index_lists_every_response_sorted(self):
-        web = self.web(hosts=3, pages=40, calm=False)
+        web = self.web(hosts=40, pages=80, calm=False)  # so many that each peer has some
         self.crawl(web, "--peers", 2)
         out = self.ok("index", self.dir / "crawl")
         lines = (self.dir / "crawl" / "index.cdxj").read_text(encoding="utf-8").splitlines()

@@ -386,7 +386,9 @@ void World::ask(std::size_t number, const std::string& verb, const std::string& 
 
 void World::begin_ending() {
   ending_ = true;
-  disk_lost_as_it_ended_ = disk_lost_just_now();
+  disk_lost_as_it_ended_ =
+      disk_lost_just_now() ||
+      (disk_lost_at_ && end_proposed_at_ && *disk_lost_at_ >= *end_proposed_at_ - parameters_.settings.suspicion_time);
   // A copy that is left over would do again what was left when it was made, with no peer to tell it otherwise.
   for (const SimPeer& peer : peers_)
     if (peer.copy && peer.status == Status::up) schedule(now_, [this, number = peer.number] { end_copy(number); });

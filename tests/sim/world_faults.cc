@@ -282,6 +282,12 @@ void World::disk_failed(std::size_t number) {
   schedule(now_ + peer.disk_back.value_or(Duration{}), [this, number] { start(number); });
 }
 
+// From the proposal on, those that have agreed keep what they have as it is.
+void World::note_end(ring::EndStage stage) {
+  if (stage == ring::EndStage::taken_back) end_proposed_at_.reset();
+  if (stage == ring::EndStage::proposed && !end_proposed_at_) end_proposed_at_ = now_;
+}
+
 void World::end_copy(std::size_t number) {
   if (peers_[number].status != Status::up) return;
   take_down(number);

@@ -16,6 +16,7 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   crash_after_send(from, message);
   count_to_late_seed(message);
   const auto* finish = std::get_if<ring::Finish>(&message.body);
+  if (finish != nullptr) note_end(finish->stage);
   if (finish != nullptr && finish->stage == ring::EndStage::decided && !ending_) {
     begin_ending();
     heal();

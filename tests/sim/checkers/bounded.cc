@@ -111,7 +111,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"transfers.done", {none}},
       {"transfers.equal", {each_partition}},
       {"record_asks.rounds", {[](const Sizes& s) { return s.partitions() + 1; }}},
-      {"record_asks.partitions", {[](const Sizes& s) { return 2 * s.partitions(); }}},
+      {"record_asks.partitions", {[](const Sizes& s) { return 4 * s.partitions(); }}},  // sides take over in turn
       {"record_asks.asked", {each_peer}},
       {"record_asks.to_ask", {each_peer}},
       {"record_asks.ended", {none}},
@@ -129,7 +129,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.unknown_holders", {each_peer}},
       {"partitions.of_unknown", {each_partition}},
       {"partitions.last_access_unknown", {each_partition, empty}},
-      {"partitions.offered", {each_partition, empty}},
+      {"partitions.offered", {each_partition}},
       {"partitions.to_plan", {each_partition}},
       {"partitions.gaining", {each_partition}},
       {"partitions.awaiting", {each_partition}},

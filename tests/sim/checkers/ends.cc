@@ -220,7 +220,8 @@ class Ends final : public Checker {
     for (const auto& [what, number] : truth) {
       const auto reported = totals.find(what);
       // The end was found before the disk was lost; no peer owns the copies of its records yet.
-      if (reported != totals.end() && reported->second > number && world.disk_lost_just_now()) {
+      if (reported != totals.end() && reported->second > number &&
+          (world.disk_lost_just_now() || world.disk_lost_as_it_ended())) {
         world.tolerate("totals with what a lost disk held");
         continue;
       }
