@@ -229,8 +229,8 @@ class World {
   bool disk_lost_just_now() const {
     return disk_lost_at_ && now_ - *disk_lost_at_ < parameters_.settings.suspicion_time;
   }
-  // The same when the first peer said that the crawl has ended, or one was lost after that end was proposed: no peer makes
-  // the lost copies again.
+  // The same when the first peer said that the crawl has ended, or one was lost once that end was proposed: no peer
+  // makes the lost copies again.
   bool disk_lost_as_it_ended() const { return disk_lost_as_it_ended_; }
   // All seeds that the ring was given, also later ones.
   const std::vector<std::string>& seeds() const { return seeds_; }

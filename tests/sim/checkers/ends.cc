@@ -130,35 +130,31 @@ class Ends final : public Checker {
 
   // The sum over all partitions, each counted at its holder: the peer of the largest tenure, up or not.
   static storage::Counts held_in_all(World& world, const std::set<std::size_t>& side) {
-    std::map<std::string, std::pair<std::string, std::size_t>> holders;  // tenure by partition, whose store
+    std::map<std::string, std::string> largest;  // tenure by partition
     std::vector<storage::Store> stores;
+    std::vector<ring::PeerId> ids;  // of these
     for (SimPeer& peer : world.peers()) {
       if (!side.contains(peer.number) || peer.may_be_refused) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) continue;
       const auto id = store->meta(meta_name::peer);
       const auto tenures = store->meta_rows(std::string(tenure_prefix));
-      if (id && *id && tenures) {
-        const auto self = ring::PeerId::from_hex(**id);
-        for (const auto& [partition, row] : *tenures) {
-          auto& [largest, at] = holders[partition];
-          const bool own = self && std::equal(self->bytes.begin(), self->bytes.end(),
-                                              reinterpret_cast<const std::uint8_t*>(row.data()) + 8);
-          if (row > largest || (row == largest && own)) {
-            if (row > largest) at = SIZE_MAX;
-            largest = row;
-            if (own) at = stores.size();
-          }
-        }
-      }
+      const auto self = id && *id ? ring::PeerId::from_hex(**id) : std::nullopt;
+      if (!self || !tenures) continue;
+      for (const auto& [partition, row] : *tenures) largest[partition] = std::max(largest[partition], row);
+      ids.push_back(*self);
       stores.push_back(std::move(*store));
     }
     storage::Counts sum;
-    for (const auto& [partition, holder] : holders) {
-      if (holder.second == SIZE_MAX) continue;
+    for (const auto& [partition, tenure] : largest) {
+      // It may not know yet that it holds the partition: it has all of it, and the word is under way.
+      const auto holder = std::find_if(ids.begin(), ids.end(), [&tenure = tenure](const ring::PeerId& one) {
+        return std::equal(one.bytes.begin(), one.bytes.end(), reinterpret_cast<const std::uint8_t*>(tenure.data()) + 8);
+      });
+      if (holder == ids.end()) continue;
       const auto number = static_cast<std::uint16_t>(static_cast<std::uint8_t>(partition[0]) << 8 |
                                                      static_cast<std::uint8_t>(partition[1]));
-      const storage::Counts counts = stores[holder.second].counts(number);
+      const storage::Counts counts = stores[static_cast<std::size_t>(holder - ids.begin())].counts(number);
       sum.queued += counts.queued;
       sum.fetched += counts.fetched;
       sum.failed += counts.failed;
