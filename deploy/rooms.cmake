@@ -37,7 +37,7 @@ orbweaver_room(node/terminal "what programs say to people, and how their command
 orbweaver_room(node/system "the system under a process: users, private files, memory, descriptors, threads, confinement" USES node node/errors node/settings node/terminal storage LIBRARIES PkgConfig::SECCOMP)
 orbweaver_room(node/archive "what is made of archives: indexes, page lists, WACZ packages" USES node node/charset node/digest node/errors node/html node/http node/sort node/system node/url storage LIBRARIES PkgConfig::ARCHIVE PkgConfig::DEFLATE OpenSSL::Crypto ZLIB::ZLIB nlohmann_json::nlohmann_json)
 orbweaver_room(node/ring_view "what a ring's answers say of it: ledger, health, what limits it, rates" PURE USES node/crawl node/text LIBRARIES nlohmann_json::nlohmann_json)
-orbweaver_room(node/http_server "a small bounded HTTP server, for the HTTP port and the sample web" USES node LIBRARIES Threads::Threads)
+orbweaver_room(node/http_server "a small bounded HTTP server, for the HTTP port, the sample web and `replay`" USES node LIBRARIES Threads::Threads)
 orbweaver_room(node/replay "the site of `orbweaver replay`: packages and the viewer" USES node node/archive node/http_server LIBRARIES)
 orbweaver_room(node/fetch "HTTP exchanges over the network: names, connections, TLS, which addresses are allowed" USES node node/http node/memory node/settings node/system node/url LIBRARIES CURL::libcurl PkgConfig::CARES OpenSSL::SSL)
 orbweaver_room(node/control "the HTTP port: metrics, the dashboard's page, the control API" USES node node/crawl node/http_server node/ring_view node/settings node/system node/url ring LIBRARIES OpenSSL::Crypto nlohmann_json::nlohmann_json)

@@ -1,7 +1,6 @@
 #include "node/cli/replay_command.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "node/settings/endpoint.h"
 #include "node/system/clock.h"
 #include "node/system/program_beside.h"
+#include "node/system/scratch_directory.h"
 #include "node/terminal/say.h"
 #include "node/try.h"
 
@@ -30,35 +30,12 @@ struct ReplayCommand {
   bool as_json = false;
 };
 
-// A directory that is deleted with the object, for files that lose their names at once.
-class Scratch {
- public:
-  static Result<std::unique_ptr<Scratch>> make() {
-    std::error_code error;
-    const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
-    if (error) return fail(ErrorCode::io, "there is no directory for temporary files (TMPDIR): " + error.message());
-    std::string name = (temporary / "orbweaver-replay-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return fail(ErrorCode::io, "cannot make a directory " + name);
-    return std::unique_ptr<Scratch>(new Scratch(std::move(name)));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 struct Shown {
   std::uint64_t pages = 0;
   std::uint64_t captures = 0;
 };
 
-Result<Shown> add_peers(const ReplayCommand& options, const Scratch& scratch, Time now, ReplaySite& site) {
+Result<Shown> add_peers(const ReplayCommand& options, const ScratchDirectory& scratch, Time now, ReplaySite& site) {
   const auto peers = peer_directories(options.directory);
   if (!peers) return tl::make_unexpected(peers.error());
   Shown shown;
@@ -124,7 +101,7 @@ Result<void> replay(const ReplayCommand& options) {
   config.max_answer = std::chrono::minutes(1);
   const auto server = HttpServer::open(config);
   if (!server) return fail(server.error().code, "cannot listen on " + options.listen + ": " + server.error().message);
-  const auto scratch = Scratch::make();
+  const auto scratch = ScratchDirectory::make("", "orbweaver-replay");
   if (!scratch) return tl::make_unexpected(scratch.error());
   const Time now = Clock().now();
   const auto shown = add_peers(options, **scratch, now, *site);

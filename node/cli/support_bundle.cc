@@ -29,6 +29,7 @@
 #include "node/process/peer_file.h"
 #include "node/system/clock.h"
 #include "node/system/memory_available.h"
+#include "node/system/scratch_directory.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 #include "node/try.h"
@@ -49,29 +50,6 @@ struct Options {
   PeerTarget target;
   std::string file;
   bool no_logs = false;
-};
-
-// A directory for the bundle's files, which only this user may read; gone with it.
-class Workplace {
- public:
-  static Result<std::unique_ptr<Workplace>> make() {
-    std::error_code error;
-    std::string path = (fs::temp_directory_path(error) / "orbweaver-support-XXXXXX").string();
-    if (error || ::mkdtemp(path.data()) == nullptr)
-      return fail(ErrorCode::io, "no directory for temporary files: " + std::string(std::strerror(errno)));
-    return std::unique_ptr<Workplace>(new Workplace(path));
-  }
-  ~Workplace() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit Workplace(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
 };
 
 Result<void> write(const fs::path& path, const std::string& text) {
@@ -207,14 +185,14 @@ Result<void> pack(const fs::path& from, int to) {
 }
 
 Result<void> make_bundle(const Options& options) {
-  const Result<std::unique_ptr<Workplace>> workplace = Workplace::make();
+  const auto workplace = ScratchDirectory::make("", "orbweaver-support");
   if (!workplace) return tl::make_unexpected(workplace.error());
   // Nobody else may read it, from its first byte on.
   const int file = ::open(options.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0 && errno == EEXIST)
     return fail(ErrorCode::invalid_input, options.file + " exists: name another file with --file");
   if (file < 0) return fail(ErrorCode::io, "cannot write " + options.file + ": " + std::strerror(errno));
-  Result<void> made = gather(options, (*workplace)->path() / inside);
+  Result<void> made = gather(options, fs::path((*workplace)->path()) / inside);
   if (made) made = pack((*workplace)->path(), file);
   if (::close(file) != 0 && made) made = fail(ErrorCode::io, "cannot write " + options.file + ": is the disk full?");
   if (!made) ::unlink(options.file.c_str());

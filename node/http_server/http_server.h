@@ -1,4 +1,4 @@
-// A small HTTP/1 server on Boost.Asio, for a peer's HTTP port and the sample web.
+// A small HTTP/1 server on Boost.Asio, for a peer's HTTP port, the sample web and `orbweaver replay`.
 //
 // All resources of a client are bounded: the bytes of a head, the time for it and for the answer (slow drips do not
 // extend either), requests per connection, connections. If there are too many, or no descriptor is left, one is closed

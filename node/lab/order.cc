@@ -21,6 +21,7 @@
 #include "node/sampleweb/sample_server.h"
 #include "node/sampleweb/sample_text.h"
 #include "node/system/program_beside.h"
+#include "node/system/scratch_directory.h"
 
 extern char** environ;
 
@@ -32,28 +33,6 @@ using nlohmann::json;
 
 constexpr std::size_t plot_points = 200;
 constexpr double looks[] = {0.1, 0.25, 0.5};  // when results are compared: shares of all pages
-
-class Scratch {
- public:
-  static Result<std::unique_ptr<Scratch>> make(const std::string& directory) {
-    std::error_code error;
-    const std::string base = directory.empty() ? std::filesystem::temp_directory_path(error).string() : directory;
-    std::string path = base + "/orbweaver-lab-XXXXXX";
-    if (error || ::mkdtemp(path.data()) == nullptr)
-      return fail(ErrorCode::io, "cannot make a directory in " + base + ": " + std::strerror(errno));
-    return std::unique_ptr<Scratch>(new Scratch(std::move(path)));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 struct JudgedWeb {
   std::vector<JudgedPage> pages;
@@ -214,7 +193,7 @@ Harvest harvest_of(const std::vector<JudgedPage>& pages, const std::vector<std::
 }
 
 Result<Report> lab_order(const OrderOptions& options) {
-  const auto scratch = Scratch::make(options.directory);
+  const auto scratch = ScratchDirectory::make(options.directory, "orbweaver-lab");
   if (!scratch) return tl::make_unexpected(scratch.error());
   std::mutex mutex;
   std::vector<std::string> asked;

@@ -43,7 +43,7 @@ struct Sizes {
 enum class Rest : std::uint8_t {
   may_stay,
   empty,                    // when a peer ends with the crawl
-  empty_if_all_is_fetched,  // the same, but for a crawl that ends at its page limit
+  empty_if_all_is_fetched,  // the same, but for a crawl that ends at a limit
 };
 
 struct Rule {
@@ -111,7 +111,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"transfers.done", {none}},
       {"transfers.equal", {each_partition}},
       {"record_asks.rounds", {[](const Sizes& s) { return s.partitions() + 1; }}},
-      {"record_asks.partitions", {[](const Sizes& s) { return 4 * s.partitions(); }}},  // sides take over in turn
+      {"record_asks.partitions", {[](const Sizes& s) { return 2 * s.partitions(); }}},
       {"record_asks.asked", {each_peer}},
       {"record_asks.to_ask", {each_peer}},
       {"record_asks.ended", {none}},
@@ -129,7 +129,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.unknown_holders", {each_peer}},
       {"partitions.of_unknown", {each_partition}},
       {"partitions.last_access_unknown", {each_partition, empty}},
-      {"partitions.offered", {each_partition}},
+      {"partitions.offered", {each_partition, empty_if_all_is_fetched}},
       {"partitions.to_plan", {each_partition}},
       {"partitions.gaining", {each_partition}},
       {"partitions.awaiting", {each_partition}},
@@ -300,8 +300,9 @@ class Bounded final : public Checker {
       if (rule->first < table.name) break;
       const std::size_t most = rule->second.most(sizes);
       if (table.entries > most) world.fail(name(), told() + ", at most " + std::to_string(most));
-      const bool rests = rule->second.rest == Rest::empty ||
-                         (rule->second.rest == Rest::empty_if_all_is_fetched && sizes.settings.max_pages == 0);
+      const bool rests =
+          rule->second.rest == Rest::empty || (rule->second.rest == Rest::empty_if_all_is_fetched &&
+                                               sizes.settings.max_pages == 0 && sizes.settings.max_bytes == 0);
       if (at_end && rests && table.entries > 0) world.fail(name(), told() + " when it ends");
       ++rule;
     }
